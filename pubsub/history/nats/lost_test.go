@@ -101,6 +101,17 @@ func TestDeleted(t *testing.T) {
 	}
 }
 
+// knows asks an edge for a position, until it has an answer.
+func knows(t *testing.T, s *Store, at wire.Position) (known bool) {
+	t.Helper()
+	await(t, "word of a position", func() bool {
+		var err error
+		known, err = s.Knows("h", "t", at)
+		return err == nil
+	})
+	return known
+}
+
 // putBack has the files of a copy in place of those of a server that does not run.
 func putBack(t *testing.T, from, to string) {
 	t.Helper()
@@ -108,48 +119,34 @@ func putBack(t *testing.T, from, to string) {
 	must(t, os.CopyFS(to, os.DirFS(from)))
 }
 
-// Where the servers are put back to an older copy, numbers are given again. An edge that was
-// there notices, and positions of what is lost are not known to one that was not.
+// Where the servers are put back to an older copy, numbers are given again: positions of what is
+// lost are not known to an edge that was not there.
 func TestRestored(t *testing.T) {
 	t.Parallel()
-	for _, running := range []bool{true, false} {
-		t.Run(fmt.Sprint("edge ran meanwhile ", running), func(t *testing.T) {
-			t.Parallel()
-			s, again := natstest.Restartable(t, func(o *server.Options) { o.SyncAlways = true })
-			dir, saved := s.StoreDir(), filepath.Join(t.TempDir(), "copy")
-			a := open(t, natstest.Connect(s), withShortCalls)
-			define(t, a, definition("h"))
-			first := put(t, a, "h", "t", "c", "1")
-			awaitHead(t, a, "h", first)
-			again(func() { must(t, os.CopyFS(saved, os.DirFS(dir))) })
-			var lost wire.Position
-			for range 20 {
-				lost = awaitPut(t, a, "lost")
-			}
-			again(func() {
-				putBack(t, saved, dir)
-				if !running {
-					must(t, a.Close())
-				}
-			})
-			if !running {
-				a = open(t, natstest.Connect(s), withShortCalls)
-				define(t, a, definition("h"))
-			}
-			last := awaitPut(t, a, "new")
-			for last.Epoch == lost.Epoch && last.N <= lost.N+5 {
-				last = awaitPut(t, a, "new")
-			}
-			if running && last.Epoch == lost.Epoch {
-				t.Errorf("the epoch stays: %v after %v", last, lost)
-			}
-			if known, err := a.Knows("h", "t", lost); known || err != nil {
-				t.Errorf("the lost position %v: %v, %v", lost, known, err)
-			}
-			if known, err := a.Knows("h", "t", first); known == running || err != nil {
-				t.Errorf("the position before the copy: %v, %v", known, err)
-			}
-		})
+	s, again := natstest.Restartable(t, func(o *server.Options) { o.SyncAlways = true })
+	dir, saved := s.StoreDir(), filepath.Join(t.TempDir(), "copy")
+	a := open(t, natstest.Connect(s), withShortCalls)
+	define(t, a, definition("h"))
+	first := put(t, a, "h", "t", "c", "1")
+	awaitHead(t, a, "h", first)
+	again(func() { must(t, os.CopyFS(saved, os.DirFS(dir))) })
+	var lost wire.Position
+	for range 20 {
+		lost = awaitPut(t, a, "lost")
+	}
+	again(func() {
+		putBack(t, saved, dir)
+		must(t, a.Close())
+	})
+	a = open(t, natstest.Connect(s), withShortCalls)
+	define(t, a, definition("h"))
+	for last := first; last.Epoch == lost.Epoch && last.N <= lost.N+5; {
+		last = awaitPut(t, a, "new")
+	}
+	for at, want := range map[wire.Position]bool{lost: false, first: true} {
+		if known := knows(t, a, at); known != want {
+			t.Errorf("%v is known: %v, want %v", at, known, want)
+		}
 	}
 }
 
@@ -181,6 +178,11 @@ func TestRestoredAgain(t *testing.T) {
 		}
 		seen[at.Epoch] = true
 		f.await(t, "the definition of the copy", keepsOther)
+		for _, before := range []wire.Position{first, lost} {
+			if knows(t, a, before) {
+				t.Errorf("%v, of an epoch of before, is known", before)
+			}
+		}
 	}
 }
 
