@@ -61,35 +61,32 @@ func TestPublishConfirmed(t *testing.T) {
 		{"not stored", refuse("history_unavailable"), []PublishOption{WithKey("k")}, "", ErrHistoryUnavailable},
 		{"perhaps stored", refuse("unconfirmed"), nil, "", ErrUnconfirmed},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				w.next(func(l *fakeLink) {
-					withHistories(l)
-					l.judge = test.judge
-				})
-				c, l := w.mustConnect([]string{edgeA}, nil)
-				got := <-publishConfirmed(c, test.opts...)
-				if got.position != test.position || !errors.Is(got.err, test.want) {
-					t.Errorf("got %+v, want %q, %v", got, test.position, test.want)
-				}
-				var e *Error
-				if errors.As(got.err, &e) && (e.Tenant != "t" || e.Channel != "x") {
-					t.Errorf("got %+v", e)
-				}
-				if pubs := l.published(); len(pubs) != 1 || string(pubs[0].Payload) != "p" || len(pubs[0].Key) > 0 != (strings.Contains(test.name, "key") || test.want != nil && len(test.opts) > 0) {
-					t.Errorf("the edge has got %+v", pubs)
-				}
-				event[Connected](w)
-				wantNone(t, "an event", w.events)
+		bubble(t, test.name, func(t *testing.T, w *world) {
+			w.next(func(l *fakeLink) {
+				withHistories(l)
+				l.judge = test.judge
 			})
+			c, l := w.mustConnect([]string{edgeA}, nil)
+			got := <-publishConfirmed(c, test.opts...)
+			if got.position != test.position || !errors.Is(got.err, test.want) {
+				t.Errorf("got %+v, want %q, %v", got, test.position, test.want)
+			}
+			var e *Error
+			if errors.As(got.err, &e) && (e.Tenant != "t" || e.Channel != "x") {
+				t.Errorf("got %+v", e)
+			}
+			if pubs := l.published(); len(pubs) != 1 || string(pubs[0].Payload) != "p" || len(pubs[0].Key) > 0 != (strings.Contains(test.name, "key") || test.want != nil && len(test.opts) > 0) {
+				t.Errorf("the edge has got %+v", pubs)
+			}
+			event[Connected](w)
+			wantNone(t, "an event", w.events)
 		})
 	}
 }
 
-func TestPublishConfirmedOptions(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newHistoryWorld(t)
+func TestConfirm(t *testing.T) {
+	bubble(t, "Publish confirmed options", func(t *testing.T, w *world) {
+		w.next(withHistories)
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		for what, test := range map[string]struct {
 			tenant, channel string
@@ -107,33 +104,9 @@ func TestPublishConfirmedOptions(t *testing.T) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		if pubs := l.published(); len(pubs) != 1 {
-			t.Errorf("the edge has got %+v", pubs)
-		}
+		equal(t, "the edge has got", len(l.published()), 1)
 	})
-}
-
-// An edge that confirms nothing is not sent what it does not know.
-func TestPublishConfirmedByNobody(t *testing.T) {
-	for _, features := range []string{"FEATURES:link", "ERR:bad_request"} {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			w.next(func(l *fakeLink) { l.answer[wire.LineFeatures] = features })
-			c, l := w.mustConnect([]string{edgeA}, nil)
-			if got := <-publishConfirmed(c, WithKey("k")); !errors.Is(got.err, ErrNoHistory) {
-				t.Errorf("got %+v", got)
-			}
-			if pubs := l.published(); len(pubs) > 0 {
-				t.Errorf("the edge has got %+v", pubs)
-			}
-		})
-	}
-}
-
-// With a key, what has no answer is published again when there is a connection.
-func TestPublishConfirmedAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	bubble(t, "with a key, what has no answer is published again when there is a connection", func(t *testing.T, w *world) {
 		w.next(func(l *fakeLink) { withHistories(l); silent(l) })
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		keyed, plain := publishConfirmed(c, WithKey("k")), publishConfirmed(c)
@@ -164,11 +137,7 @@ func TestPublishConfirmedAgain(t *testing.T) {
 			t.Errorf("the edge has got %+v, then %+v", first, second)
 		}
 	})
-}
-
-func TestPublishConfirmedGivesUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	bubble(t, "Publish confirmed gives up", func(t *testing.T, w *world) {
 		w.next(func(l *fakeLink) { withHistories(l); silent(l) })
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		if got := <-publishConfirmed(c, WithKey("k")); !errors.Is(got.err, ErrOutcomeUnknown) || got.after != confirmTimeout {
@@ -199,12 +168,7 @@ func TestPublishConfirmedGivesUp(t *testing.T) {
 			t.Errorf("closed: %+v", got)
 		}
 	})
-}
-
-// An edge that cannot say whether it is stored is asked again, if there is a key.
-func TestPublishConfirmedUnconfirmed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	bubble(t, "an edge that cannot say whether it is stored is asked again, if there is a key", func(t *testing.T, w *world) {
 		tries := 0
 		w.next(func(l *fakeLink) {
 			withHistories(l)
@@ -220,12 +184,7 @@ func TestPublishConfirmedUnconfirmed(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 	})
-}
-
-// A connection is not left in a move before it has answered what was published on it.
-func TestPublishConfirmedMoves(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	bubble(t, "a connection is not left in a move before it has answered what was published on it", func(t *testing.T, w *world) {
 		w.next(func(l *fakeLink) { withHistories(l); silent(l) })
 		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
 		plain := publishConfirmed(c)
@@ -241,20 +200,13 @@ func TestPublishConfirmedMoves(t *testing.T) {
 			}
 		}
 		first.line(fmt.Sprintf("OK:PUB:%d", first.published()[0].ID))
-		if got := <-plain; got.err != nil {
-			t.Errorf("got %+v", got)
-		}
+		equal(t, "(<-plain).err", (<-plain).err, nil)
 		event[Moved](w)
 		if got := <-publishConfirmed(c); got.err != nil || got.after != 0 {
 			t.Errorf("got %+v", got)
 		}
 	})
-}
-
-// Many at once, in no order of their answers.
-func TestPublishConfirmedMany(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	bubble(t, "many at once, in no order of their answers", func(t *testing.T, w *world) {
 		w.next(func(l *fakeLink) { withHistories(l); silent(l) })
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		var group sync.WaitGroup
@@ -278,6 +230,23 @@ func TestPublishConfirmedMany(t *testing.T) {
 	})
 }
 
+// An edge that confirms nothing is not sent what it does not know.
+func TestPublishConfirmedByNobody(t *testing.T) {
+	for _, features := range []string{"FEATURES:link", "ERR:bad_request"} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.next(func(l *fakeLink) { l.answer[wire.LineFeatures] = features })
+			c, l := w.mustConnect([]string{edgeA}, nil)
+			if got := <-publishConfirmed(c, WithKey("k")); !errors.Is(got.err, ErrNoHistory) {
+				t.Errorf("got %+v", got)
+			}
+			if pubs := l.published(); len(pubs) > 0 {
+				t.Errorf("the edge has got %+v", pubs)
+			}
+		})
+	}
+}
+
 // The edge closes with 1009 when a message is over its read limit. The largest publish is
 // refused and not sent again; the others are repeated.
 func TestPublishTooLarge(t *testing.T) {
@@ -292,56 +261,49 @@ func TestPublishTooLarge(t *testing.T) {
 		"of the same size":       {confirmed: []int{5000, 9000}, plain: []int{9008}, refused: []int{9000}, event: "9008"},
 		"not what is small":      {confirmed: []int{1, 4000}, plain: []int{4000}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				w.next(func(l *fakeLink) { withHistories(l); silent(l) })
-				c, l := w.mustConnect([]string{edgeA}, nil)
-				var refused []int
-				var stored int
-				var mu sync.Mutex
-				var calls sync.WaitGroup
-				for _, size := range test.confirmed {
-					calls.Go(func() {
-						_, err := c.PublishConfirmed(context.Background(), "t", "conf", make([]byte, size), WithKey("k"))
-						mu.Lock()
-						defer mu.Unlock()
-						var e *Error
-						switch {
-						case err == nil:
-							stored++
-						case errors.As(err, &e) && e.Code == Code(wire.CodePayloadTooLarge) && e.Channel == "conf":
-							refused = append(refused, size)
-						default:
-							t.Errorf("%d bytes: %v", size, err)
-						}
-					})
-				}
-				for _, size := range test.plain {
-					if err := c.Publish(t.Context(), "t", fmt.Sprint(size), make([]byte, size)); err != nil {
-						t.Fatal(err)
+		bubble(t, name, func(t *testing.T, w *world) {
+			w.next(func(l *fakeLink) { withHistories(l); silent(l) })
+			c, l := w.mustConnect([]string{edgeA}, nil)
+			var refused []int
+			var stored int
+			var mu sync.Mutex
+			var calls sync.WaitGroup
+			for _, size := range test.confirmed {
+				calls.Go(func() {
+					_, err := c.PublishConfirmed(context.Background(), "t", "conf", make([]byte, size), WithKey("k"))
+					mu.Lock()
+					defer mu.Unlock()
+					var e *Error
+					switch {
+					case err == nil:
+						stored++
+					case errors.As(err, &e) && e.Code == Code(wire.CodePayloadTooLarge) && e.Channel == "conf":
+						refused = append(refused, size)
+					default:
+						t.Errorf("%d bytes: %v", size, err)
 					}
-				}
-				synctest.Wait()
-				event[Connected](w)
-				w.next(withHistories)
-				l.end(1009)
-				if test.event != "" {
-					if e := <-w.events; e != (PublishError{"t", test.event, Code(wire.CodePayloadTooLarge)}) {
-						t.Errorf("got %+v", e)
-					}
-				}
-				if e, ok := (<-w.events).(Disconnected); !ok || e.Err.(*Error).Close != 1009 {
-					t.Errorf("got %+v, want Disconnected", e)
-				}
-				calls.Wait()
-				if !slices.Equal(refused, test.refused) || stored != len(test.confirmed)-len(refused) {
-					t.Errorf("refused: %v, want %v; stored: %d", refused, test.refused, stored)
-				}
-				if again := (<-w.links).published(); len(again) != stored {
-					t.Errorf("%d publishes were repeated, want %d", len(again), stored)
-				}
-			})
+				})
+			}
+			for _, size := range test.plain {
+				must(t, c.Publish(t.Context(), "t", fmt.Sprint(size), make([]byte, size)))
+			}
+			synctest.Wait()
+			event[Connected](w)
+			w.next(withHistories)
+			l.end(1009)
+			if test.event != "" {
+				equal[Event](t, "event", <-w.events, PublishError{"t", test.event, Code(wire.CodePayloadTooLarge)})
+			}
+			if e, ok := (<-w.events).(Disconnected); !ok || e.Err.(*Error).Close != 1009 {
+				t.Errorf("got %+v, want Disconnected", e)
+			}
+			calls.Wait()
+			if !slices.Equal(refused, test.refused) || stored != len(test.confirmed)-len(refused) {
+				t.Errorf("refused: %v, want %v; stored: %d", refused, test.refused, stored)
+			}
+			if again := (<-w.links).published(); len(again) != stored {
+				t.Errorf("%d publishes were repeated, want %d", len(again), stored)
+			}
 		})
 	}
 }

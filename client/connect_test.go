@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
-// A transport that the token does not allow ends nothing while the other is only
-// out of reach.
-func TestOneTransportNotAllowed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+func TestConnect(t *testing.T) {
+	// A transport that the token does not allow ends nothing while the other is only
+	// out of reach.
+	bubble(t, "One transport not allowed", func(t *testing.T, w *world) {
 		w.set(edgeA+" webtransport", errProtocol)
 		c, l := w.mustConnect([]string{edgeA}, func(o *Options) { o.Transports = nil })
 		w.set(edgeA+" websocket", errUnreachable)
@@ -22,8 +20,19 @@ func TestOneTransportNotAllowed(t *testing.T) {
 		}
 		w.set(edgeA+" websocket", nil)
 		event[Reconnected](w)
-		if c.Transport() != WebSocket {
-			t.Error(c.Transport())
+		equal(t, "c.Transport()", c.Transport(), WebSocket)
+	})
+	bubble(t, "Connect gives up", func(t *testing.T, w *world) {
+		w.delay[edgeA+" websocket"] = time.Hour
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if _, err := w.connect(ctx, []string{edgeA}, nil); !errors.Is(err, ErrTimeout) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		ctx, cancel = context.WithCancel(context.Background())
+		time.AfterFunc(time.Second, cancel)
+		if _, err := w.connect(ctx, []string{edgeA}, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
 		}
 	})
 }
@@ -50,31 +59,26 @@ func TestConnectTriesEdges(t *testing.T) {
 		{"no region", errRegion, errRegion, ErrRegionNotAllowed, edgeB},
 		{"the token first of all", errDraining, errBadToken, ErrUnauthorized, edgeB},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				w.set(edgeA, test.a)
-				w.set(edgeB, test.b)
-				c, err := w.connect(context.Background(), []string{edgeA, edgeB}, nil)
-				if !errors.Is(err, test.want) {
-					t.Fatalf("got %v, want %v", err, test.want)
-				}
-				if got := w.dialed[len(w.dialed)-1]; got != test.edge+" websocket" {
-					t.Errorf("tried %s last, want %s", got, test.edge)
-				}
-				if c == nil {
-					return
-				}
-				if got := event[Connected](w); got != (Connected{test.edge, WebSocket}) || c.Edge() != test.edge {
-					t.Errorf("got %+v and %s", got, c.Edge())
-				}
-				if err := c.Close(); err != nil || c.Err() != nil {
-					t.Error(err, c.Err())
-				}
-				if got := event[Event](w); got != (Closed{}) {
-					t.Errorf("got %+v, want Closed", got)
-				}
-			})
+		bubble(t, test.name, func(t *testing.T, w *world) {
+			w.set(edgeA, test.a)
+			w.set(edgeB, test.b)
+			c, err := w.connect(context.Background(), []string{edgeA, edgeB}, nil)
+			if !errors.Is(err, test.want) {
+				t.Fatalf("got %v, want %v", err, test.want)
+			}
+			if got := w.dialed[len(w.dialed)-1]; got != test.edge+" websocket" {
+				t.Errorf("tried %s last, want %s", got, test.edge)
+			}
+			if c == nil {
+				return
+			}
+			if got := event[Connected](w); got != (Connected{test.edge, WebSocket}) || c.Edge() != test.edge {
+				t.Errorf("got %+v and %s", got, c.Edge())
+			}
+			if err := c.Close(); err != nil || c.Err() != nil {
+				t.Error(err, c.Err())
+			}
+			wantEvent(w, Closed{})
 		})
 	}
 }
@@ -98,57 +102,33 @@ func TestTransports(t *testing.T) {
 		{"a refusal says it all", map[string]error{" webtransport": errForbiddenIP}, nil, "", 0, ErrIPNotAllowed},
 		{"nothing is allowed", map[string]error{" webtransport": errProtocol, " websocket": errProtocol}, nil, "", 0, ErrProtocolNotAllowed},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				for name, err := range test.refuse {
-					w.set(edgeA+name, err)
-				}
-				for name, d := range test.delay {
-					w.delay[edgeA+name] = d
-				}
-				start := time.Now()
-				c, err := w.connect(context.Background(), []string{edgeA}, both)
-				if !errors.Is(err, test.err) || time.Since(start) != test.after {
-					t.Fatalf("got %v after %v, want %v after %v", err, time.Since(start), test.err, test.after)
-				}
-				if c == nil {
-					return
-				}
-				defer c.Close()
-				if c.Transport() != test.want {
-					t.Errorf("got %s", c.Transport())
-				}
-				// The choice is remembered.
-				event[Connected](w)
-				for len(w.links) > 0 {
-					(<-w.links).end(1001)
-				}
-				w.mu.Lock()
-				w.dialed = nil
-				w.mu.Unlock()
-				event[Reconnected](w)
-				if got := w.dialed[0]; got != edgeA+" "+string(test.want) {
-					t.Errorf("reconnected with %s", got)
-				}
-			})
+		bubble(t, test.name, func(t *testing.T, w *world) {
+			for name, err := range test.refuse {
+				w.set(edgeA+name, err)
+			}
+			for name, d := range test.delay {
+				w.delay[edgeA+name] = d
+			}
+			start := time.Now()
+			c, err := w.connect(context.Background(), []string{edgeA}, both)
+			if !errors.Is(err, test.err) || time.Since(start) != test.after {
+				t.Fatalf("got %v after %v, want %v after %v", err, time.Since(start), test.err, test.after)
+			}
+			if c == nil {
+				return
+			}
+			defer c.Close()
+			equal(t, "c.Transport()", c.Transport(), test.want)
+			// The choice is remembered.
+			event[Connected](w)
+			for len(w.links) > 0 {
+				(<-w.links).end(1001)
+			}
+			w.mu.Lock()
+			w.dialed = nil
+			w.mu.Unlock()
+			event[Reconnected](w)
+			equal(t, "reconnected with", w.dialed[0], edgeA+" "+string(test.want))
 		})
 	}
-}
-
-func TestConnectGivesUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.delay[edgeA+" websocket"] = time.Hour
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		if _, err := w.connect(ctx, []string{edgeA}, nil); !errors.Is(err, ErrTimeout) || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
-		}
-		ctx, cancel = context.WithCancel(context.Background())
-		time.AfterFunc(time.Second, cancel)
-		if _, err := w.connect(ctx, []string{edgeA}, nil); !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v", err)
-		}
-	})
 }

@@ -3,7 +3,6 @@ package client
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -24,69 +23,56 @@ func rest(s *Subscription) (got []string) {
 	return got
 }
 
-// waiting reads what waits in a subscription.
-func waiting(s *Subscription) (got []string) {
-	for range len(s.Messages()) {
-		got = append(got, string((<-s.Messages()).Payload))
-	}
-	return got
-}
-
 // What came before the client ended by itself reaches the function of a
 // subscription, although Close is called as soon as the application learns of the end.
 func TestEndGivesWhatCame(t *testing.T) {
 	const messages = 3 * direct
 	for _, from := range []string{"Done", "OnEvent", "the end of another subscription", "a function"} {
-		t.Run(from, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				var c *Client
-				c, l := w.mustConnect([]string{edgeA}, func(o *Options) {
-					o.OnEvent = func(e Event) {
-						if _, ok := e.(Closed); ok && from == "OnEvent" {
-							c.Close()
-						}
-					}
-				})
-				calls, resume := 0, make(chan struct{})
-				if _, err := c.SubscribeFunc(t.Context(), "t", "x", func(Message) {
-					<-resume
-					if calls++; calls == 1 && from == "a function" {
+		bubble(t, from, func(t *testing.T, w *world) {
+			var c *Client
+			c, l := w.mustConnect([]string{edgeA}, func(o *Options) {
+				o.OnEvent = func(e Event) {
+					if _, ok := e.(Closed); ok && from == "OnEvent" {
 						c.Close()
 					}
-				}); err != nil {
-					t.Fatal(err)
-				}
-				other := mustSubscribe(t, c, "y")
-				for range messages {
-					l.deliver("x", "", "x")
-				}
-				l.revoke()
-				closed := make(chan struct{})
-				go func() {
-					switch from {
-					case "Done":
-						<-c.Done()
-						c.Close()
-					case "the end of another subscription":
-						rest(other)
-						c.Close()
-					}
-					close(closed)
-				}()
-				synctest.Wait()
-				close(resume)
-				<-closed
-				if from == "OnEvent" || from == "a function" {
-					synctest.Wait() // Close waits for neither
-				}
-				if calls != messages {
-					t.Errorf("%d of %d messages came", calls, messages)
-				}
-				if !errors.Is(c.Err(), ErrTokenRevoked) {
-					t.Errorf("ended with %v", c.Err())
 				}
 			})
+			calls, resume := 0, make(chan struct{})
+			if _, err := c.SubscribeFunc(t.Context(), "t", "x", func(Message) {
+				<-resume
+				if calls++; calls == 1 && from == "a function" {
+					c.Close()
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+			other := mustSubscribe(t, c, "y")
+			for range messages {
+				l.deliver("x", "", "x")
+			}
+			l.revoke()
+			closed := make(chan struct{})
+			go func() {
+				switch from {
+				case "Done":
+					<-c.Done()
+					c.Close()
+				case "the end of another subscription":
+					rest(other)
+					c.Close()
+				}
+				close(closed)
+			}()
+			synctest.Wait()
+			close(resume)
+			<-closed
+			if from == "OnEvent" || from == "a function" {
+				synctest.Wait() // Close waits for neither
+			}
+			if calls != messages {
+				t.Errorf("%d of %d messages came", calls, messages)
+			}
+			wantError(t, c.Err(), ErrTokenRevoked)
 		})
 	}
 }
@@ -112,41 +98,34 @@ func TestEndWhileMoving(t *testing.T) {
 			first.end(1006)
 		}},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
-				s := mustSubscribe(t, c, "x")
-				mustSubscribe(t, c, "y")
-				w.next(func(l *fakeLink) { l.mute["SUB:t:y"] = true })
-				first.line("RECONNECT")
-				second := <-w.links
-				first.deliver("x", "1", "x")
-				synctest.Wait()
-				for n := range 4 {
-					second.deliver("x", fmt.Sprint(n+1), "x")
-				}
-				synctest.Wait()
-				first.deliver("x", "2", "x")
-				synctest.Wait()
-				test.run(w, first, second)
-				synctest.Wait()
-				if got := waiting(s); !slices.Equal(got, []string{"1", "2", "3", "4"}) {
-					t.Errorf("got %q", got)
-				}
-				if test.ends {
-					<-c.Done()
-					c.Close()
-				}
-			})
+		bubble(t, test.name, func(t *testing.T, w *world) {
+			c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
+			s := mustSubscribe(t, c, "x")
+			mustSubscribe(t, c, "y")
+			w.next(func(l *fakeLink) { l.mute["SUB:t:y"] = true })
+			first.line("RECONNECT")
+			second := <-w.links
+			first.deliver("x", "1", "x")
+			synctest.Wait()
+			for n := range 4 {
+				second.deliver("x", fmt.Sprint(n+1), "x")
+			}
+			synctest.Wait()
+			first.deliver("x", "2", "x")
+			synctest.Wait()
+			test.run(w, first, second)
+			synctest.Wait()
+			wantStrings(t, "waiting(s)", waiting(s), "1", "2", "3", "4")
+			if test.ends {
+				<-c.Done()
+				c.Close()
+			}
 		})
 	}
 }
 
-// An edge that has gone may have sent something before.
-func TestSendFails(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+func TestEnd(t *testing.T) {
+	bubble(t, "an edge that has gone may have sent something before", func(t *testing.T, w *world) {
 		w.next(func(l *fakeLink) { l.failed = make(chan struct{}) })
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		s := mustSubscribe(t, c, "x")
@@ -155,30 +134,17 @@ func TestSendFails(t *testing.T) {
 		l.deliver("x", "2", "x")
 		synctest.Wait() // the first is in the hand of who receives, the other has come
 		close(l.failed)
-		if err := c.Publish(t.Context(), "t", "x", nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Publish(t.Context(), "t", "x", nil))
 		synctest.Wait()
-		if err := c.Publish(t.Context(), "t", "x", nil); !errors.Is(err, ErrDisconnected) {
-			t.Errorf("got %v", err)
-		}
+		wantError(t, c.Publish(t.Context(), "t", "x", nil), ErrDisconnected)
 		close(l.hold)
 		synctest.Wait()
-		if got := waiting(s); len(got) != 2 {
-			t.Errorf("got %q", got)
-		}
+		wantWaiting(t, s, 2)
 		began := time.Now()
 		event[Disconnected](w) // although the edge never ends the connection
-		if took := time.Since(began); took != closeTimeout {
-			t.Errorf("lost after %v", took)
-		}
+		equal(t, "lost after", time.Since(began), closeTimeout)
 	})
-}
-
-// A message that is received while the connection is given up is not lost.
-func TestReceivedTooLate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	bubble(t, "a message that is received while the connection is given up is not lost", func(t *testing.T, w *world) {
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		s := mustSubscribe(t, c, "x")
 		l.set(func(l *fakeLink) { l.hold = make(chan struct{}) })
@@ -189,18 +155,12 @@ func TestReceivedTooLate(t *testing.T) {
 		<-l.aborted
 		close(l.hold)
 		synctest.Wait()
-		if got := waiting(s); len(got) != 1 {
-			t.Errorf("got %q", got)
-		}
+		wantWaiting(t, s, 1)
 		event[Disconnected](w)
 	})
-}
-
-// Once the client is closed, no function of a subscription is called again, however
-// many messages wait.
-func TestCloseWhileMessagesWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	// Once the client is closed, no function of a subscription is called again, however
+	// many messages wait.
+	bubble(t, "Close while messages wait", func(t *testing.T, w *world) {
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		calls, resume := 0, make(chan struct{})
 		if _, err := c.SubscribeFunc(t.Context(), "t", "x", func(Message) { calls++; <-resume }); err != nil {
@@ -237,86 +197,72 @@ func TestEnds(t *testing.T) {
 		{"not accepted when it moves", func(w *world, l *fakeLink) { w.set(edgeA, errBadToken); l.line("RECONNECT") }, ErrUnauthorized},
 		{"no region", func(w *world, l *fakeLink) { w.set(edgeA, errRegion); l.end(1001) }, ErrRegionNotAllowed},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				c, l := w.mustConnect([]string{edgeA}, nil)
-				s := mustSubscribe(t, c, "x")
-				test.run(w, l)
-				<-c.Done()
-				if _, ok := <-s.Messages(); ok { // it ends after Done
-					t.Error("a message")
+		bubble(t, test.name, func(t *testing.T, w *world) {
+			c, l := w.mustConnect([]string{edgeA}, nil)
+			s := mustSubscribe(t, c, "x")
+			test.run(w, l)
+			<-c.Done()
+			if _, ok := <-s.Messages(); ok { // it ends after Done
+				t.Error("a message")
+			}
+			if text := fmt.Sprint(c.Err()); test.want == errClosedAt9 && !strings.HasSuffix(text, ": we are closed: come at 9") {
+				t.Errorf("got %s", text)
+			}
+			if !errors.Is(c.Err(), test.want) || !errors.Is(s.Err(), test.want) {
+				t.Errorf("got %v and %v, want %v", c.Err(), s.Err(), test.want)
+			}
+			ctx := t.Context()
+			_, err := c.Subscribe(ctx, "t", "y")
+			for _, err := range []error{err, c.Publish(ctx, "t", "x", nil), c.Flush(ctx)} {
+				wantError(t, err, test.want)
+			}
+			noError(t, s.Unsubscribe(ctx))
+			for e := range w.events {
+				if closed, ok := e.(Closed); ok {
+					wantError(t, closed.Err, test.want)
+					break
 				}
-				if text := fmt.Sprint(c.Err()); test.want == errClosedAt9 && !strings.HasSuffix(text, ": we are closed: come at 9") {
-					t.Errorf("got %s", text)
-				}
-				if !errors.Is(c.Err(), test.want) || !errors.Is(s.Err(), test.want) {
-					t.Errorf("got %v and %v, want %v", c.Err(), s.Err(), test.want)
-				}
-				ctx := t.Context()
-				_, err := c.Subscribe(ctx, "t", "y")
-				for _, err := range []error{err, c.Publish(ctx, "t", "x", nil), c.Flush(ctx)} {
-					if !errors.Is(err, test.want) {
-						t.Errorf("got %v, want %v", err, test.want)
-					}
-				}
-				if err := s.Unsubscribe(ctx); err != nil {
-					t.Error(err)
-				}
-				for e := range w.events {
-					if closed, ok := e.(Closed); ok {
-						if !errors.Is(closed.Err, test.want) {
-							t.Errorf("got %+v", closed)
-						}
-						break
-					}
-				}
-			})
+			}
 		})
 	}
 }
 
 func TestCallbacksMayClose(t *testing.T) {
 	for _, from := range []string{"OnEvent", "SubscribeFunc"} {
-		t.Run(from, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				closed := make(chan struct{})
-				clients := make(chan *Client, 1)
-				c, l := w.mustConnect([]string{edgeA}, func(o *Options) {
-					o.OnEvent = func(e Event) {
-						if _, ok := e.(EdgeError); ok {
-							(<-clients).Close()
-							close(closed)
-						}
-					}
-				})
-				calls := 0
-				if _, err := c.SubscribeFunc(t.Context(), "t", "x", func(Message) {
-					if calls++; from == "SubscribeFunc" {
-						c.Close()
+		bubble(t, from, func(t *testing.T, w *world) {
+			closed := make(chan struct{})
+			clients := make(chan *Client, 1)
+			c, l := w.mustConnect([]string{edgeA}, func(o *Options) {
+				o.OnEvent = func(e Event) {
+					if _, ok := e.(EdgeError); ok {
+						(<-clients).Close()
 						close(closed)
 					}
-				}); err != nil {
-					t.Fatal(err)
-				}
-				clients <- c
-				if from == "OnEvent" {
-					l.line("ERR:of_later")
-				} else {
-					for range 10 {
-						l.deliver("x", "", "x")
-					}
-				}
-				<-closed
-				c.Close()
-				if from == "SubscribeFunc" && calls != 1 {
-					t.Errorf("%d calls", calls)
-				}
-				if err := c.Publish(t.Context(), "t", "x", nil); !errors.Is(err, ErrClosed) {
-					t.Errorf("got %v", err)
 				}
 			})
+			calls := 0
+			if _, err := c.SubscribeFunc(t.Context(), "t", "x", func(Message) {
+				if calls++; from == "SubscribeFunc" {
+					c.Close()
+					close(closed)
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+			clients <- c
+			if from == "OnEvent" {
+				l.line("ERR:of_later")
+			} else {
+				for range 10 {
+					l.deliver("x", "", "x")
+				}
+			}
+			<-closed
+			c.Close()
+			if from == "SubscribeFunc" && calls != 1 {
+				t.Errorf("%d calls", calls)
+			}
+			wantError(t, c.Publish(t.Context(), "t", "x", nil), ErrClosed)
 		})
 	}
 }

@@ -327,26 +327,3 @@ func (l *fakeLink) heard() time.Time       { return l.read.time() }
 func (l *fakeLink) unusual() time.Duration { return l.read.unusual() }
 func (l *fakeLink) setWaker(func())        {}
 func (l *fakeLink) probe()                 {}
-
-// payloads reads n messages of a subscription.
-func payloads(t *testing.T, s *Subscription, n int) []string {
-	t.Helper()
-	var got []string
-	for range n {
-		m, ok := <-s.Messages()
-		if !ok {
-			t.Fatalf("the subscription ended (%v) after %q", s.Err(), got)
-		}
-		got = append(got, string(m.Payload))
-	}
-	return got
-}
-
-func mustSubscribe(t *testing.T, c *Client, pattern string, opts ...SubscribeOption) *Subscription {
-	t.Helper()
-	s, err := c.Subscribe(context.Background(), "t", pattern, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}

@@ -29,9 +29,7 @@ func futureCases(t *testing.T) (cases []futureCase) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(data, &cases); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(data, &cases))
 	return cases
 }
 
@@ -82,9 +80,7 @@ func TestFutureEdges(t *testing.T) {
 						t.Fatalf("seed %d, %s: got %q", seed, f.Comment, got)
 					}
 					if want := f.event(); want != nil {
-						if got := <-w.events; got != want {
-							t.Errorf("%s: got %+v, want %+v", f.Comment, got, want)
-						}
+						equal[Event](t, "event", <-w.events, want)
 					}
 				case f.Expect.Code != "":
 					kinds[1]++
@@ -108,17 +104,14 @@ func TestFutureEdges(t *testing.T) {
 			continue
 		}
 		kinds[2]++
-		t.Run(f.Comment, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				c, l := w.mustConnect([]string{edgeA}, nil)
-				mustSubscribe(t, c, "c")
-				l.in <- f.message(t)
-				if got := event[Disconnected](w); !errors.Is(got.Err, &Error{Code: f.Expect.Error}) {
-					t.Errorf("got %v", got.Err)
-				}
-				event[Reconnected](w)
-			})
+		bubble(t, f.Comment, func(t *testing.T, w *world) {
+			c, l := w.mustConnect([]string{edgeA}, nil)
+			mustSubscribe(t, c, "c")
+			l.in <- f.message(t)
+			if got := event[Disconnected](w); !errors.Is(got.Err, &Error{Code: f.Expect.Error}) {
+				t.Errorf("got %v", got.Err)
+			}
+			event[Reconnected](w)
 		})
 	}
 	if slices.Min(kinds[:]) == 0 {

@@ -59,28 +59,9 @@ func begin(t *testing.T, c *Client, l *fakeLink, from From, numbers []uint64, op
 	return <-got
 }
 
-// wantLines fails unless an edge has got these lines.
-func wantLines(t *testing.T, l *fakeLink, want ...string) {
-	t.Helper()
-	synctest.Wait()
-	if got, _ := l.sent(); !slices.Equal(got, want) {
-		t.Errorf("the edge has got %q, want %q", got, want)
-	}
-}
-
-func wantNone[E any](t *testing.T, what string, from <-chan E) {
-	t.Helper()
-	synctest.Wait()
-	select {
-	case e := <-from:
-		t.Errorf("%s: %+v", what, e)
-	default:
-	}
-}
-
 func TestHistory(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newHistoryWorld(t)
+	bubble(t, "History", func(t *testing.T, w *world) {
+		w.next(withHistories)
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		s := begin(t, c, l, LastN(3), []uint64{7, 9})
 		m := <-s.Messages()
@@ -102,21 +83,14 @@ func TestHistory(t *testing.T) {
 		}
 		l.in <- wire.AppendAt(nil, "t", "other", at(200)) // concerns nothing
 		l.in <- wire.AppendGap(nil, "t", "x", at(120))
-		if got := event[Gap](w); got != (Gap{"t", "x", at(120).String()}) {
-			t.Errorf("got %+v", got)
-		}
-		if err := s.Unsubscribe(t.Context()); err != nil {
-			t.Error(err)
-		}
+		wantEvent(w, Gap{"t", "x", at(120).String()})
+		noError(t, s.Unsubscribe(t.Context()))
 		wantLines(t, l, "RSUB:t:x:last.3", "UNSUB:t:x")
 	})
-}
-
-// Subscribe returns with the first message: a long past would otherwise fill the queue
-// before anybody can read it.
-func TestHistoryBegins(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newHistoryWorld(t)
+	// Subscribe returns with the first message: a long past would otherwise fill the queue
+	// before anybody can read it.
+	bubble(t, "History begins", func(t *testing.T, w *world) {
+		w.next(withHistories)
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		got := make(chan *Subscription, 1)
 		go func() { got <- mustSubscribe(t, c, "x", WithHistory(After(at(3).String()))) }()
@@ -129,11 +103,8 @@ func TestHistoryBegins(t *testing.T) {
 		l.caughtUp(4, true)
 		payloads(t, s, 1)
 	})
-}
-
-func TestHistoryOptions(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newHistoryWorld(t)
+	bubble(t, "History options", func(t *testing.T, w *world) {
+		w.next(withHistories)
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		begin(t, c, l, Now, nil)
 		for what, call := range map[string]func() (*Subscription, error){
@@ -152,6 +123,63 @@ func TestHistoryOptions(t *testing.T) {
 		if _, err := c.Subscribe(t.Context(), "t", "y", WithHistory(Now)); !errors.Is(err, ErrBadOption) {
 			t.Errorf("beside one without history: %v", err)
 		}
+	})
+	bubble(t, "what came without positions is not gone on behind: it would come twice", func(t *testing.T, w *world) {
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		s := mustSubscribe(t, c, "x", WithHistory(After(at(5).String())))
+		event[Gap](w)
+		l.deliver("x", "6", "x")
+		payloads(t, s, 1)
+		w.next(withHistories)
+		l.end(1001)
+		l = <-w.links
+		wantLines(t, l, "RSUB:t:x:now")
+		l.caughtUp(9, true)
+		event[Gap](w)
+		if got := event[Reconnected](w); got.Complete {
+			t.Errorf("got %+v", got)
+		}
+		l.stored(10)
+		if got := payloads(t, s, 1); got[0] != "10" || s.Position() != at(10).String() {
+			t.Errorf("got %q", got)
+		}
+	})
+	bubble(t, "a history that is out of reach holds nothing up", func(t *testing.T, w *world) {
+		w.next(withHistories)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		s := begin(t, c, l, Now, nil)
+		l.end(1001)
+		l = <-w.links
+		synctest.Wait()
+		l.line("ERR:history_unavailable:RSUB:t:x")
+		wantEvent(w, EdgeError{Code: "history_unavailable", Detail: "RSUB:t:x"})
+		if got := event[Reconnected](w); got.Complete {
+			t.Errorf("got %+v", got)
+		}
+		l.stored(1)
+		l.caughtUp(1, true)
+		wantPayloads(t, s, "1")
+		noError(t, c.Flush(t.Context()))
+	})
+	// The pattern is asked for again only when its first subscription has ended: what still
+	// comes of that is not taken for the new one's.
+	bubble(t, "History subscribed again", func(t *testing.T, w *world) {
+		w.next(withHistories)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		s := begin(t, c, l, Now, nil)
+		l.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_ = s.Unsubscribe(ctx)
+		got := make(chan *Subscription, 1)
+		go func() { got <- mustSubscribe(t, c, "x", WithHistory(LastN(1))) }()
+		wantLines(t, l, "RSUB:t:x:now", "UNSUB:t:x")
+		l.stored(7)
+		l.line("OK:UNSUB:t:x")
+		wantLines(t, l, "RSUB:t:x:now", "UNSUB:t:x", "RSUB:t:x:last.1")
+		l.stored(7, 8)
+		l.caughtUp(8, true)
+		wantStrings(t, "payloads(t, <-got, 2)", payloads(t, <-got, 2), "7", "8")
 	})
 }
 
@@ -184,39 +212,36 @@ func TestHistoryRefused(t *testing.T) {
 			wire.LineFeatures: "ERR:bad_request", "SUB:t:x": "ERR:permission_denied:SUB:t:x",
 		}, ErrPermissionDenied, false, []string{"SUB:t:x"}},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				w.next(func(l *fakeLink) {
-					l.answer[wire.LineFeatures] = wire.LineFeaturesHistory
-					for line, answer := range test.answers {
-						l.answer[line] = answer
-					}
-				})
-				c, l := w.mustConnect([]string{edgeA}, nil)
-				s, err := c.Subscribe(t.Context(), "t", "x", WithHistory(test.from))
-				if !errors.Is(err, test.want) {
-					t.Fatalf("got %v, want %v", err, test.want)
-				}
-				wantLines(t, l, test.lines...)
-				if test.gap {
-					if got := event[Gap](w); got.Tenant != "t" || got.Pattern != "x" {
-						t.Errorf("got %+v", got)
-					}
-				} else {
-					event[Connected](w)
-					wantNone(t, "an event", w.events)
-				}
-				if s == nil {
-					return
-				}
-				if test.lines[0] == "SUB:t:x" { // its messages have no positions
-					l.deliver("x", "plain", "x")
-					if m := <-s.Messages(); string(m.Payload) != "plain" || m.Position != "" || s.Position() != "" {
-						t.Errorf("got %+v, position %q", m, s.Position())
-					}
+		bubble(t, test.name, func(t *testing.T, w *world) {
+			w.next(func(l *fakeLink) {
+				l.answer[wire.LineFeatures] = wire.LineFeaturesHistory
+				for line, answer := range test.answers {
+					l.answer[line] = answer
 				}
 			})
+			c, l := w.mustConnect([]string{edgeA}, nil)
+			s, err := c.Subscribe(t.Context(), "t", "x", WithHistory(test.from))
+			if !errors.Is(err, test.want) {
+				t.Fatalf("got %v, want %v", err, test.want)
+			}
+			wantLines(t, l, test.lines...)
+			if test.gap {
+				if got := event[Gap](w); got.Tenant != "t" || got.Pattern != "x" {
+					t.Errorf("got %+v", got)
+				}
+			} else {
+				event[Connected](w)
+				wantNone(t, "an event", w.events)
+			}
+			if s == nil {
+				return
+			}
+			if test.lines[0] == "SUB:t:x" { // its messages have no positions
+				l.deliver("x", "plain", "x")
+				if m := <-s.Messages(); string(m.Payload) != "plain" || m.Position != "" || s.Position() != "" {
+					t.Errorf("got %+v, position %q", m, s.Position())
+				}
+			}
 		})
 	}
 }
@@ -250,162 +275,77 @@ func TestHistoryReconnects(t *testing.T) {
 			l.deliver("x", "7", "x")
 		}, false, true},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newHistoryWorld(t)
-				c, l := w.mustConnect([]string{edgeA}, nil)
-				s := begin(t, c, l, Now, nil)
-				if test.plain {
-					mustSubscribe(t, c, "y")
-				}
-				l.stored(4, 5)
-				payloads(t, s, 2)
-				w.next(test.next)
-				l.end(1001)
-				event[Disconnected](w)
-				l = <-w.links
-				synctest.Wait()
-				test.answer(l)
-				if test.gap {
-					event[Gap](w)
-				}
-				if got := event[Reconnected](w); got.Complete != test.complete {
-					t.Errorf("got %+v", got)
-				}
-				if got := payloads(t, s, 2); !slices.Equal(got, []string{"6", "7"}) {
-					t.Errorf("got %q", got)
-				}
-				if lines, _ := l.sent(); test.complete && !slices.Equal(lines, []string{"RSUB:t:x:" + at(5).String()}) {
-					t.Errorf("the edge has got %q", lines)
-				}
-				wantNone(t, "a message", s.Messages())
-			})
+		bubble(t, test.name, func(t *testing.T, w *world) {
+			w.next(withHistories)
+			c, l := w.mustConnect([]string{edgeA}, nil)
+			s := begin(t, c, l, Now, nil)
+			if test.plain {
+				mustSubscribe(t, c, "y")
+			}
+			l.stored(4, 5)
+			payloads(t, s, 2)
+			w.next(test.next)
+			l.end(1001)
+			event[Disconnected](w)
+			l = <-w.links
+			synctest.Wait()
+			test.answer(l)
+			if test.gap {
+				event[Gap](w)
+			}
+			equal(t, "Reconnected.Complete", event[Reconnected](w).Complete, test.complete)
+			wantPayloads(t, s, "6", "7")
+			if lines, _ := l.sent(); test.complete && !slices.Equal(lines, []string{"RSUB:t:x:" + at(5).String()}) {
+				t.Errorf("the edge has got %q", lines)
+			}
+			wantNone(t, "a message", s.Messages())
 		})
 	}
-}
-
-// What came without positions is not gone on behind: it would come twice.
-func TestHistoryAfterPlain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		c, l := w.mustConnect([]string{edgeA}, nil)
-		s := mustSubscribe(t, c, "x", WithHistory(After(at(5).String())))
-		event[Gap](w)
-		l.deliver("x", "6", "x")
-		payloads(t, s, 1)
-		w.next(withHistories)
-		l.end(1001)
-		l = <-w.links
-		wantLines(t, l, "RSUB:t:x:now")
-		l.caughtUp(9, true)
-		event[Gap](w)
-		if got := event[Reconnected](w); got.Complete {
-			t.Errorf("got %+v", got)
-		}
-		l.stored(10)
-		if got := payloads(t, s, 1); got[0] != "10" || s.Position() != at(10).String() {
-			t.Errorf("got %q", got)
-		}
-	})
-}
-
-// A history that is out of reach holds nothing up.
-func TestHistoryUnavailable(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newHistoryWorld(t)
-		c, l := w.mustConnect([]string{edgeA}, nil)
-		s := begin(t, c, l, Now, nil)
-		l.end(1001)
-		l = <-w.links
-		synctest.Wait()
-		l.line("ERR:history_unavailable:RSUB:t:x")
-		if got := event[EdgeError](w); got != (EdgeError{Code: "history_unavailable", Detail: "RSUB:t:x"}) {
-			t.Errorf("got %+v", got)
-		}
-		if got := event[Reconnected](w); got.Complete {
-			t.Errorf("got %+v", got)
-		}
-		l.stored(1)
-		l.caughtUp(1, true)
-		if got := payloads(t, s, 1); got[0] != "1" {
-			t.Errorf("got %q", got)
-		}
-		if err := c.Flush(t.Context()); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// The pattern is asked for again only when its first subscription has ended: what still
-// comes of that is not taken for the new one's.
-func TestHistorySubscribedAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newHistoryWorld(t)
-		c, l := w.mustConnect([]string{edgeA}, nil)
-		s := begin(t, c, l, Now, nil)
-		l.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		_ = s.Unsubscribe(ctx)
-		got := make(chan *Subscription, 1)
-		go func() { got <- mustSubscribe(t, c, "x", WithHistory(LastN(1))) }()
-		wantLines(t, l, "RSUB:t:x:now", "UNSUB:t:x")
-		l.stored(7)
-		l.line("OK:UNSUB:t:x")
-		wantLines(t, l, "RSUB:t:x:now", "UNSUB:t:x", "RSUB:t:x:last.1")
-		l.stored(7, 8)
-		l.caughtUp(8, true)
-		if got := payloads(t, <-got, 2); !slices.Equal(got, []string{"7", "8"}) {
-			t.Errorf("got %q", got)
-		}
-	})
 }
 
 // What a queue has no room for stays at the edge until the application has read it.
 func TestHistoryQueueFull(t *testing.T) {
 	for _, limit := range []int{1, 2, 3, 100, 500} {
-		t.Run(strconv.Itoa(limit), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newHistoryWorld(t)
-				c, l := w.mustConnect([]string{edgeA}, nil)
-				s := begin(t, c, l, Now, nil, WithQueue(limit, DropOldest))
-				last := 3*limit + 10
-				sent := 0
-				for read := 1; read <= last; read++ {
-					if lines, _ := l.sent(); len(lines) > sent { // the edge gives what comes behind
-						if n := len(lines); lines[n-1] != "UNSUB:t:x" {
-							sent = n
-							for i := read; i <= last; i++ {
-								l.stored(uint64(i))
-							}
+		bubble(t, strconv.Itoa(limit), func(t *testing.T, w *world) {
+			w.next(withHistories)
+			c, l := w.mustConnect([]string{edgeA}, nil)
+			s := begin(t, c, l, Now, nil, WithQueue(limit, DropOldest))
+			last := 3*limit + 10
+			sent := 0
+			for read := 1; read <= last; read++ {
+				if lines, _ := l.sent(); len(lines) > sent { // the edge gives what comes behind
+					if n := len(lines); lines[n-1] != "UNSUB:t:x" {
+						sent = n
+						for i := read; i <= last; i++ {
+							l.stored(uint64(i))
 						}
 					}
-					synctest.Wait()
-					if waiting := len(s.queue.out) + len(s.queue.list); waiting > limit {
-						t.Fatalf("%d messages wait", waiting)
-					}
-					if got := payloads(t, s, 1); got[0] != strconv.Itoa(read) {
-						t.Fatalf("got %s, want %d", got, read)
-					}
-					if got := s.Position(); got != at(uint64(read)).String() && got != at(uint64(read-1)).String() {
-						t.Fatalf("position %s behind message %d", got, read)
-					}
-					synctest.Wait()
 				}
-				wantNone(t, "a message", s.Messages())
-				for len(w.events) > 0 {
-					if e, ok := (<-w.events).(QueueFull); ok {
-						t.Errorf("got %+v", e)
-					}
+				synctest.Wait()
+				if waiting := len(s.queue.out) + len(s.queue.list); waiting > limit {
+					t.Fatalf("%d messages wait", waiting)
 				}
-			})
+				if got := payloads(t, s, 1); got[0] != strconv.Itoa(read) {
+					t.Fatalf("got %s, want %d", got, read)
+				}
+				if got := s.Position(); got != at(uint64(read)).String() && got != at(uint64(read-1)).String() {
+					t.Fatalf("position %s behind message %d", got, read)
+				}
+				synctest.Wait()
+			}
+			wantNone(t, "a message", s.Messages())
+			for len(w.events) > 0 {
+				if e, ok := (<-w.events).(QueueFull); ok {
+					t.Errorf("got %+v", e)
+				}
+			}
 		})
 	}
 }
 
-func TestHistoryQueueEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newHistoryWorld(t)
+func TestHistoryQueue(t *testing.T) {
+	bubble(t, "History queue ends", func(t *testing.T, w *world) {
+		w.next(withHistories)
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		s := begin(t, c, l, Now, nil, WithQueue(4, EndOnFull))
 		l.stored(1, 2, 3, 4, 5, 6)
@@ -419,12 +359,11 @@ func TestHistoryQueueEnds(t *testing.T) {
 		wantLines(t, l, "RSUB:t:x:now", "UNSUB:t:x")
 	})
 }
-
-// A move asks the next connection for the history when the first one is left: it goes on
-// exactly behind that.
 func TestHistoryMoves(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newHistoryWorld(t)
+	// A move asks the next connection for the history when the first one is left: it goes on
+	// exactly behind that.
+	bubble(t, "History moves", func(t *testing.T, w *world) {
+		w.next(withHistories)
 		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
 		s := begin(t, c, first, Now, nil)
 		mustSubscribe(t, c, "y")
@@ -452,22 +391,17 @@ func TestHistoryMoves(t *testing.T) {
 		next.stored(5, 6)
 		next.caughtUp(6, true)
 		next.stored(7)
-		if got := payloads(t, s, 7); !slices.Equal(got, []string{"1", "2", "3", "4", "5", "6", "7"}) {
-			t.Errorf("got %q", got)
-		}
+		wantPayloads(t, s, "1", "2", "3", "4", "5", "6", "7")
 		wantNone(t, "a message", s.Messages())
 		if lines, _ := first.sent(); slices.Contains(lines, "UNSUB:t:x") {
 			t.Errorf("the first edge has got %q", lines)
 		}
 		wantNone(t, "an event", w.events)
 	})
-}
-
-// The next connection of a move dies when the first one was asked for the end: that still
-// has the history.
-func TestHistoryMoveFails(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newHistoryWorld(t)
+	// The next connection of a move dies when the first one was asked for the end: that still
+	// has the history.
+	bubble(t, "History move fails", func(t *testing.T, w *world) {
+		w.next(withHistories)
 		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
 		s := begin(t, c, first, Now, nil)
 		mustSubscribe(t, c, "y")
@@ -489,13 +423,10 @@ func TestHistoryMoveFails(t *testing.T) {
 			t.Errorf("the first edge has got %q, want %q", lines, want)
 		}
 	})
-}
-
-// A connection that takes over from a suspect one goes on behind what that brought last,
-// and what that still brings is not given again.
-func TestHistoryTakenOver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newHistoryWorld(t)
+	// A connection that takes over from a suspect one goes on behind what that brought last,
+	// and what that still brings is not given again.
+	bubble(t, "History taken over", func(t *testing.T, w *world) {
+		w.next(withHistories)
 		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
 		s := begin(t, c, first, Now, nil)
 		first.stored(1)
@@ -509,12 +440,78 @@ func TestHistoryTakenOver(t *testing.T) {
 		next.stored(2)
 		next.caughtUp(2, true)
 		next.stored(3)
-		if got := payloads(t, s, 2); !slices.Equal(got, []string{"2", "3"}) {
-			t.Errorf("got %q", got)
-		}
+		wantPayloads(t, s, "2", "3")
 		time.Sleep(2 * trailTime)
 		synctest.Wait()
 		wantNone(t, "a message", s.Messages())
+	})
+	// Subscribe returns with the first message also behind a gap: what fills the queue comes before
+	// OK:RSUB, which then nobody waits for any more.
+	bubble(t, "History begins with gap", func(t *testing.T, w *world) {
+		w.next(withHistories)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		got := make(chan *Subscription, 1)
+		go func() {
+			got <- mustSubscribe(t, c, "x", WithHistory(After(at(1).String())), WithQueue(2, DropOldest))
+		}()
+		wantLines(t, l, "RSUB:t:x:"+at(1).String())
+		l.in <- wire.AppendGap(nil, "t", "x", at(3))
+		l.stored(4, 5, 6)
+		var s *Subscription
+		select {
+		case s = <-got:
+		case <-time.After(time.Minute):
+			t.Fatal("Subscribe does not return")
+		}
+		wantPayloads(t, s, "4", "5")
+		wantLines(t, l, "RSUB:t:x:"+at(1).String(), "UNSUB:t:x", "RSUB:t:x:"+at(5).String())
+	})
+	// The application reads what a full queue has before the edge has answered to what came
+	// before: its answer does not count for what is asked for next.
+	bubble(t, "History queue read early", func(t *testing.T, w *world) {
+		w.next(withHistories)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		got := make(chan *Subscription, 1)
+		go func() { got <- mustSubscribe(t, c, "x", WithHistory(LastN(8)), WithQueue(4, DropOldest)) }()
+		synctest.Wait()
+		l.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
+		l.stored(1, 2, 3, 4)
+		synctest.Wait() // the queue is full before it is read
+		s := <-got
+		payloads(t, s, 4)
+		wantLines(t, l, "RSUB:t:x:last.8", "UNSUB:t:x")
+		l.stored(5, 6, 7, 8)
+		l.caughtUp(8, true)
+		synctest.Wait()
+		l.line("OK:UNSUB:t:x")
+		wantLines(t, l, "RSUB:t:x:last.8", "UNSUB:t:x", "RSUB:t:x:"+at(4).String())
+		l.stored(5, 6)
+		wantPayloads(t, s, "5", "6")
+	})
+	// A gap is told once, at its place. A store that does not know a position goes back: what it
+	// gives is not taken for what came before.
+	bubble(t, "History gap", func(t *testing.T, w *world) {
+		w.next(withHistories)
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		s := begin(t, c, l, Now, nil)
+		l.stored(5, 6)
+		payloads(t, s, 2)
+		event[Connected](w)
+		l.end(1001)
+		l = <-w.links
+		wantLines(t, l, "RSUB:t:x:"+at(6).String())
+		l.in <- wire.AppendGap(nil, "t", "x", at(1))
+		l.stored(2, 3)
+		l.caughtUp(3, false)
+		l.stored(4)
+		if got := payloads(t, s, 3); !slices.Equal(got, []string{"2", "3", "4"}) || s.Position() != at(4).String() {
+			t.Errorf("got %q, position %s", got, s.Position())
+		}
+		equal(t, "Gap.Before", event[Gap](w).Before, at(1).String())
+		if got, ok := (<-w.events).(Reconnected); !ok || got.Complete { // and no second Gap before it
+			t.Errorf("got %+v", got)
+		}
+		wantNone(t, "an event", w.events)
 	})
 }
 
@@ -544,93 +541,8 @@ func TestHistoryMoveLosesCurrent(t *testing.T) {
 			wantNone(t, "an event", w.events)
 			next.stored(2)
 			next.caughtUp(2, complete)
-			if got := event[Reconnected](w); got.Complete != complete {
-				t.Errorf("got %+v", got)
-			}
+			equal(t, "Reconnected.Complete", event[Reconnected](w).Complete, complete)
 			payloads(t, s, 1)
 		})
 	}
-}
-
-// Subscribe returns with the first message also behind a gap: what fills the queue comes before
-// OK:RSUB, which then nobody waits for any more.
-func TestHistoryBeginsWithGap(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newHistoryWorld(t)
-		c, l := w.mustConnect([]string{edgeA}, nil)
-		got := make(chan *Subscription, 1)
-		go func() {
-			got <- mustSubscribe(t, c, "x", WithHistory(After(at(1).String())), WithQueue(2, DropOldest))
-		}()
-		wantLines(t, l, "RSUB:t:x:"+at(1).String())
-		l.in <- wire.AppendGap(nil, "t", "x", at(3))
-		l.stored(4, 5, 6)
-		var s *Subscription
-		select {
-		case s = <-got:
-		case <-time.After(time.Minute):
-			t.Fatal("Subscribe does not return")
-		}
-		if got := payloads(t, s, 2); !slices.Equal(got, []string{"4", "5"}) {
-			t.Errorf("got %q", got)
-		}
-		wantLines(t, l, "RSUB:t:x:"+at(1).String(), "UNSUB:t:x", "RSUB:t:x:"+at(5).String())
-	})
-}
-
-// The application reads what a full queue has before the edge has answered to what came
-// before: its answer does not count for what is asked for next.
-func TestHistoryQueueReadEarly(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newHistoryWorld(t)
-		c, l := w.mustConnect([]string{edgeA}, nil)
-		got := make(chan *Subscription, 1)
-		go func() { got <- mustSubscribe(t, c, "x", WithHistory(LastN(8)), WithQueue(4, DropOldest)) }()
-		synctest.Wait()
-		l.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
-		l.stored(1, 2, 3, 4)
-		synctest.Wait() // the queue is full before it is read
-		s := <-got
-		payloads(t, s, 4)
-		wantLines(t, l, "RSUB:t:x:last.8", "UNSUB:t:x")
-		l.stored(5, 6, 7, 8)
-		l.caughtUp(8, true)
-		synctest.Wait()
-		l.line("OK:UNSUB:t:x")
-		wantLines(t, l, "RSUB:t:x:last.8", "UNSUB:t:x", "RSUB:t:x:"+at(4).String())
-		l.stored(5, 6)
-		if got := payloads(t, s, 2); !slices.Equal(got, []string{"5", "6"}) {
-			t.Errorf("got %q", got)
-		}
-	})
-}
-
-// A gap is told once, at its place. A store that does not know a position goes back: what it
-// gives is not taken for what came before.
-func TestHistoryGap(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newHistoryWorld(t)
-		c, l := w.mustConnect([]string{edgeA}, nil)
-		s := begin(t, c, l, Now, nil)
-		l.stored(5, 6)
-		payloads(t, s, 2)
-		event[Connected](w)
-		l.end(1001)
-		l = <-w.links
-		wantLines(t, l, "RSUB:t:x:"+at(6).String())
-		l.in <- wire.AppendGap(nil, "t", "x", at(1))
-		l.stored(2, 3)
-		l.caughtUp(3, false)
-		l.stored(4)
-		if got := payloads(t, s, 3); !slices.Equal(got, []string{"2", "3", "4"}) || s.Position() != at(4).String() {
-			t.Errorf("got %q, position %s", got, s.Position())
-		}
-		if got := event[Gap](w); got.Before != at(1).String() {
-			t.Errorf("got %+v", got)
-		}
-		if got, ok := (<-w.events).(Reconnected); !ok || got.Complete { // and no second Gap before it
-			t.Errorf("got %+v", got)
-		}
-		wantNone(t, "an event", w.events)
-	})
 }

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -29,33 +28,27 @@ func TestCloseWhileMoving(t *testing.T) {
 		{"publishes wait", "PING", 100 * time.Millisecond},
 		{"the first is being left", "UNSUB", settleTime + 100*time.Millisecond},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				c, _, _, _ := startDrain(t, w, func(l *fakeLink) { l.mute[test.mute] = true })
-				time.Sleep(test.after)
-				c.Close()
-				if err := c.Publish(t.Context(), "t", "x", nil); !errors.Is(err, ErrClosed) {
-					t.Errorf("got %v", err)
+		bubble(t, test.name, func(t *testing.T, w *world) {
+			c, _, _, _ := startDrain(t, w, func(l *fakeLink) { l.mute[test.mute] = true })
+			time.Sleep(test.after)
+			c.Close()
+			wantError(t, c.Publish(t.Context(), "t", "x", nil), ErrClosed)
+			for e := range w.events {
+				if _, ok := e.(Moved); ok {
+					t.Error("moved")
 				}
-				for e := range w.events {
-					if _, ok := e.(Moved); ok {
-						t.Error("moved")
-					}
-					if _, ok := e.(Closed); ok {
-						break
-					}
+				if _, ok := e.(Closed); ok {
+					break
 				}
-			})
+			}
 		})
 	}
 }
 
-// A subscription that is confirmed while the client moves is not lost with the
-// current connection.
-func TestSubscribeWhileSettling(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+func TestLeave(t *testing.T) {
+	// A subscription that is confirmed while the client moves is not lost with the
+	// current connection.
+	bubble(t, "Subscribe while settling", func(t *testing.T, w *world) {
 		c, first, second, _ := startDrain(t, w, nil)
 		synctest.Wait()
 		second.set(func(l *fakeLink) { l.mute["SUB:t:y"] = true })
@@ -69,52 +62,9 @@ func TestSubscribeWhileSettling(t *testing.T) {
 		second.line("OK:SUB:t:y")
 		event[Moved](w)
 	})
-}
-
-// A message for a subscription that only the next connection has comes, also if
-// the current one delivers it to others.
-func TestOverlapWhileLeaving(t *testing.T) {
-	for _, order := range []string{"first", "second", "late"} {
-		t.Run(order, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				c, first, second, s := startDrain(t, w, func(l *fakeLink) { l.mute["UNSUB"] = true })
-				time.Sleep(settleTime + time.Millisecond)
-				all := mustSubscribe(t, c, "#")
-				one := func() { first.deliver("x", "1", "x"); synctest.Wait() }
-				two := func() { second.deliver("x", "1", "x", "#"); synctest.Wait() }
-				switch order {
-				case "first":
-					one()
-					two()
-				case "second":
-					two()
-					one()
-				default:
-					time.Sleep(leaveTime - 2*time.Millisecond)
-					one()
-					event[Moved](w)
-					two()
-				}
-				if order != "late" {
-					event[Moved](w)
-				}
-				second.deliver("x", "2", "x", "#")
-				for _, sub := range []*Subscription{s, all} {
-					if got := payloads(t, sub, 2); !slices.Equal(got, []string{"1", "2"}) {
-						t.Errorf("%s: got %q", sub.Pattern(), got)
-					}
-				}
-			})
-		})
-	}
-}
-
-// When the next connection dies while the current one is left, what the next one had
-// delivered is not lost, and comes once.
-func TestNextDiesWhileLeaving(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	// When the next connection dies while the current one is left, what the next one had
+	// delivered is not lost, and comes once.
+	bubble(t, "Next dies while leaving", func(t *testing.T, w *world) {
 		_, first, second, s := startDrain(t, w, func(l *fakeLink) { l.mute["UNSUB"] = true })
 		time.Sleep(settleTime + time.Millisecond)
 		second.deliver("x", "1", "x")
@@ -124,17 +74,11 @@ func TestNextDiesWhileLeaving(t *testing.T) {
 		synctest.Wait()
 		first.deliver("x", "1", "x")
 		first.deliver("x", "3", "x")
-		if got := payloads(t, s, 3); !slices.Equal(got, []string{"1", "2", "3"}) {
-			t.Errorf("got %q", got)
-		}
+		wantPayloads(t, s, "1", "2", "3")
 	})
-}
-
-// The answers to what a connection was asked when it was to be left the first time
-// do not count the second time.
-func TestLeaveTwice(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	// The answers to what a connection was asked when it was to be left the first time
+	// do not count the second time.
+	bubble(t, "Leave twice", func(t *testing.T, w *world) {
 		_, first, second, _ := startDrain(t, w, func(l *fakeLink) { l.mute["UNSUB"] = true })
 		time.Sleep(settleTime + time.Millisecond)
 		second.end(1011)
@@ -152,35 +96,66 @@ func TestLeaveTwice(t *testing.T) {
 	})
 }
 
+// A message for a subscription that only the next connection has comes, also if
+// the current one delivers it to others.
+func TestOverlapWhileLeaving(t *testing.T) {
+	for _, order := range []string{"first", "second", "late"} {
+		bubble(t, order, func(t *testing.T, w *world) {
+			c, first, second, s := startDrain(t, w, func(l *fakeLink) { l.mute["UNSUB"] = true })
+			time.Sleep(settleTime + time.Millisecond)
+			all := mustSubscribe(t, c, "#")
+			one := func() { first.deliver("x", "1", "x"); synctest.Wait() }
+			two := func() { second.deliver("x", "1", "x", "#"); synctest.Wait() }
+			switch order {
+			case "first":
+				one()
+				two()
+			case "second":
+				two()
+				one()
+			default:
+				time.Sleep(leaveTime - 2*time.Millisecond)
+				one()
+				event[Moved](w)
+				two()
+			}
+			if order != "late" {
+				event[Moved](w)
+			}
+			second.deliver("x", "2", "x", "#")
+			for _, sub := range []*Subscription{s, all} {
+				wantPayloads(t, sub, "1", "2")
+			}
+		})
+	}
+}
+
 // A subscription is confirmed when the current connection has it.
 func TestSubscribeConfirmedByCurrent(t *testing.T) {
 	for _, end := range []string{"answer", "death"} {
-		t.Run(end, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				c, first, second, _ := startDrain(t, w, func(l *fakeLink) { l.mute["SUB:t:#"] = true })
-				done := make(chan struct{})
-				go func() {
-					mustSubscribe(t, c, "#")
-					close(done)
-				}()
-				synctest.Wait()
-				if lines, _ := second.sent(); !slices.Contains(lines, "SUB:t:#") {
-					t.Errorf("sent %q", lines)
-				}
-				select {
-				case <-done:
-					t.Error("confirmed by the second")
-				default:
-				}
-				if end == "answer" {
-					first.line("OK:SUB:t:#")
-				} else {
-					first.end(1001)
-				}
-				<-done
-				event[Moved](w)
-			})
+		bubble(t, end, func(t *testing.T, w *world) {
+			c, first, second, _ := startDrain(t, w, func(l *fakeLink) { l.mute["SUB:t:#"] = true })
+			done := make(chan struct{})
+			go func() {
+				mustSubscribe(t, c, "#")
+				close(done)
+			}()
+			synctest.Wait()
+			if lines, _ := second.sent(); !slices.Contains(lines, "SUB:t:#") {
+				t.Errorf("sent %q", lines)
+			}
+			select {
+			case <-done:
+				t.Error("confirmed by the second")
+			default:
+			}
+			if end == "answer" {
+				first.line("OK:SUB:t:#")
+			} else {
+				first.end(1001)
+			}
+			<-done
+			event[Moved](w)
 		})
 	}
 }

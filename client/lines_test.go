@@ -12,9 +12,8 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-func TestSubscriptionLines(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+func TestLines(t *testing.T) {
+	bubble(t, "Subscription lines", func(t *testing.T, w *world) {
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		l.set(func(l *fakeLink) {
 			l.answer["SUB:t:no"] = "ERR:permission_denied:SUB:t:no"
@@ -39,20 +38,14 @@ func TestSubscriptionLines(t *testing.T) {
 				t.Errorf("got %+v", got)
 			}
 		}
-		if err := first.Unsubscribe(t.Context()); err != nil {
-			t.Error(err)
-		}
+		noError(t, first.Unsubscribe(t.Context()))
 		if _, ok := <-first.Messages(); ok || first.Err() != nil {
 			t.Error("not closed, or", first.Err())
 		}
 		l.deliver("x", "2", "x")
 		payloads(t, second, 1)
-		if err := second.Unsubscribe(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if err := second.Unsubscribe(t.Context()); err != nil {
-			t.Error(err)
-		}
+		noError(t, second.Unsubscribe(t.Context()))
+		noError(t, second.Unsubscribe(t.Context()))
 		if s, err := c.Subscribe(t.Context(), "", "*"); err != nil || s.Tenant() != "~" || s.Pattern() != "*" {
 			t.Error(s, err)
 		}
@@ -61,11 +54,7 @@ func TestSubscriptionLines(t *testing.T) {
 			t.Errorf("got %q, want %q", lines, want)
 		}
 	})
-}
-
-func TestEventsOfLines(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	bubble(t, "Events of lines", func(t *testing.T, w *world) {
 		_, l := w.mustConnect([]string{edgeA}, nil)
 		event[Connected](w)
 		for line, want := range map[string]Event{
@@ -77,9 +66,7 @@ func TestEventsOfLines(t *testing.T) {
 			"ERR:of_later:a:b":                EdgeError{Code: "of_later", Detail: "a:b"},
 		} {
 			l.line(line)
-			if got := <-w.events; got != want {
-				t.Errorf("%s: got %+v, want %+v", line, got, want)
-			}
+			equal[Event](t, "event", <-w.events, want)
 		}
 		l.line("HELLO") // of a later edge
 		l.line("PONG")  // nobody asked
@@ -88,27 +75,19 @@ func TestEventsOfLines(t *testing.T) {
 			t.Errorf("got %+v", <-w.events)
 		}
 	})
-}
-
-// The application is told once of each change of the link that its edge has to others;
-// which it also is when it comes to another edge.
-func TestLink(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	// The application is told once of each change of the link that its edge has to others;
+	// which it also is when it comes to another edge.
+	bubble(t, "Link", func(t *testing.T, w *world) {
 		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
 		event[Connected](w)
 		for _, line := range []string{"LINK:up", "LINK:down", "LINK:down"} {
 			first.line(line)
 		}
-		if got := event[LinkDown](w); got.Edge != first.edge {
-			t.Errorf("got %+v", got)
-		}
+		equal(t, "LinkDown.Edge", event[LinkDown](w).Edge, first.edge)
 		first.line("RECONNECT")
 		second := <-w.links
 		event[Moved](w)
-		if got := event[LinkUp](w); got.Edge != second.edge {
-			t.Errorf("got %+v", got)
-		}
+		equal(t, "LinkUp.Edge", event[LinkUp](w).Edge, second.edge)
 		second.line("LINK:down")
 		event[LinkDown](w)
 		second.line("LINK:up")
@@ -120,35 +99,22 @@ func TestLink(t *testing.T) {
 				t.Errorf("got %+v once more", e)
 			}
 		}
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
+		noError(t, c.Close())
 	})
-}
-
-// An edge of an earlier version knows no features, which is nothing to tell.
-func TestEdgeWithoutFeatures(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	bubble(t, "an edge of an earlier version knows no features, which is nothing to tell", func(t *testing.T, w *world) {
 		w.ready = func(l *fakeLink) { l.answer[wire.LineFeatures] = "ERR:bad_request" }
 		_, l := w.mustConnect([]string{edgeA}, nil)
 		event[Connected](w)
 		l.line("ERR:bad_request") // this one is of something else
-		if got := event[EdgeError](w); got.Code != "bad_request" {
-			t.Errorf("got %+v", got)
-		}
+		equal(t, "EdgeError.Code", event[EdgeError](w).Code, "bad_request")
 		synctest.Wait()
 		if len(w.events) > 0 {
 			t.Errorf("got %+v", <-w.events)
 		}
 	})
-}
-
-// What a later edge may send is ignored: a line, a tag of a frame, and a field of a tag
-// that is known. A frame that is broken ends the connection.
-func TestUnknownMessages(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	// What a later edge may send is ignored: a line, a tag of a frame, and a field of a tag
+	// that is known. A frame that is broken ends the connection.
+	bubble(t, "Unknown messages", func(t *testing.T, w *world) {
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		s := mustSubscribe(t, c, "x")
 		l.line("LATER:x")
@@ -156,9 +122,7 @@ func TestUnknownMessages(t *testing.T) {
 			l.in <- []byte(frame)
 		}
 		l.deliver("x", "1", "x")
-		if got := payloads(t, s, 1); got[0] != "1" {
-			t.Errorf("got %q", got)
-		}
+		wantPayloads(t, s, "1")
 		l.in <- []byte("\x04\x01")
 		if got := event[Disconnected](w); !errors.Is(got.Err, ErrProtocol) {
 			t.Errorf("got %v", got.Err)

@@ -22,33 +22,27 @@ func (w *world) suspicions() (n int) {
 // Round trips of more than a second are learned: such a connection is not suspect for ever.
 func TestSlowPath(t *testing.T) {
 	for _, rtt := range []time.Duration{1500 * time.Millisecond, 4 * time.Second} {
-		t.Run(rtt.String(), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				c, l := w.mustConnect([]string{edgeA}, nil)
-				mustSubscribe(t, c, "x")
-				l.set(func(l *fakeLink) { l.mute["PING"] = true })
-				w.slow(edgeA+" websocket", 10*time.Second) // nothing comes to the next connection
-				for n := range 20 {
-					flushed := make(chan error, 1)
-					go func() { flushed <- c.Flush(t.Context()) }()
-					time.Sleep(rtt)
-					l.line("PONG")
-					if err := <-flushed; err != nil {
-						t.Fatal(err)
-					}
-					if got := w.suspicions(); n >= slowTrips && got > 0 {
-						t.Errorf("%d suspicions at question %d", got, n)
-					}
+		bubble(t, rtt.String(), func(t *testing.T, w *world) {
+			c, l := w.mustConnect([]string{edgeA}, nil)
+			mustSubscribe(t, c, "x")
+			l.set(func(l *fakeLink) { l.mute["PING"] = true })
+			w.slow(edgeA+" websocket", 10*time.Second) // nothing comes to the next connection
+			for n := range 20 {
+				flushed := make(chan error, 1)
+				go func() { flushed <- c.Flush(t.Context()) }()
+				time.Sleep(rtt)
+				l.line("PONG")
+				must(t, <-flushed)
+				if got := w.suspicions(); n >= slowTrips && got > 0 {
+					t.Errorf("%d suspicions at question %d", got, n)
 				}
-			})
+			}
 		})
 	}
 }
 
-// Where messages come, but no PONG, suspicions become rare.
-func TestPongStaysAway(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+func TestLiveness(t *testing.T) {
+	bubble(t, "where messages come, but no PONG, suspicions become rare", func(t *testing.T, _ *world) {
 		w, c, first, s := startSuspect(t, nil)
 		go c.Flush(t.Context()) // it has no answer
 		for _, edge := range []string{edgeA, edgeB} {
@@ -62,6 +56,30 @@ func TestPongStaysAway(t *testing.T) {
 		if n := w.suspicions(); n > 5 || c.Edge() != edgeA {
 			t.Errorf("%d suspicions in 90 s, at %s", n, c.Edge())
 		}
+	})
+	bubble(t, "SUBs that were answered do not count as bytes that the edge has yet to read", func(t *testing.T, w *world) {
+		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+		for n := range 500 {
+			mustSubscribe(t, c, fmt.Sprint(strings.Repeat("p", 50), n))
+		}
+		flow(t, l, mustSubscribe(t, c, "x"))
+		l.silence()
+		heard := l.heard()
+		event[Suspect](w)
+		atMost(t, "suspect after", time.Since(heard), 3*time.Second)
+	})
+	bubble(t, "a message that comes with PONG makes the next silence one to ask in, again", func(t *testing.T, w *world) {
+		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+		s := mustSubscribe(t, c, "x")
+		flow(t, l, s)
+		l.set(func(l *fakeLink) { l.mute["PING"] = true })
+		time.Sleep(unusualLeast + 200*time.Millisecond)
+		l.line("PONG")
+		l.deliver("x", "1", "x") // in the same moment
+		payloads(t, s, 1)
+		heard := time.Now()
+		event[Suspect](w)
+		atMost(t, "suspect after", time.Since(heard), 6*time.Second)
 	})
 }
 
@@ -80,9 +98,7 @@ func TestSuspectPongUnderWay(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 			l.line("PONG")
 			l.set(func(l *fakeLink) { clear(l.mute) })
-			if err := <-flushed; err != nil {
-				t.Error(err)
-			}
+			noError(t, <-flushed)
 			published := make(chan error, 1)
 			go func() { published <- c.Publish(t.Context(), "t", "x", nil) }()
 			select {
@@ -99,44 +115,6 @@ func TestSuspectPongUnderWay(t *testing.T) {
 			}
 		})
 	}
-}
-
-// SUBs that were answered do not count as bytes that the edge has yet to read.
-func TestSuspectAfterManySubs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
-		for n := range 500 {
-			mustSubscribe(t, c, fmt.Sprint(strings.Repeat("p", 50), n))
-		}
-		flow(t, l, mustSubscribe(t, c, "x"))
-		l.silence()
-		heard := l.heard()
-		event[Suspect](w)
-		if since := time.Since(heard); since > 3*time.Second {
-			t.Errorf("suspect after %v", since)
-		}
-	})
-}
-
-// A message that comes with PONG makes the next silence one to ask in, again.
-func TestPongWithMessage(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
-		s := mustSubscribe(t, c, "x")
-		flow(t, l, s)
-		l.set(func(l *fakeLink) { l.mute["PING"] = true })
-		time.Sleep(unusualLeast + 200*time.Millisecond)
-		l.line("PONG")
-		l.deliver("x", "1", "x") // in the same moment
-		payloads(t, s, 1)
-		heard := time.Now()
-		event[Suspect](w)
-		if since := time.Since(heard); since > 6*time.Second {
-			t.Errorf("suspect after %v", since)
-		}
-	})
 }
 
 func TestKeepAlive(t *testing.T) {
@@ -160,39 +138,29 @@ func TestKeepAlive(t *testing.T) {
 		}
 		w.set(edgeA, nil)
 		event[Reconnected](w)
-		if c.Err() != nil {
-			t.Error(c.Err())
+		equal(t, "c.Err()", c.Err(), nil)
+	})
+	bubble(t, "never", func(t *testing.T, w *world) {
+		_, l := w.mustConnect([]string{edgeA}, func(o *Options) { o.KeepAlive = -1 })
+		time.Sleep(10 * time.Hour)
+		if lines, _ := l.sent(); len(lines) > 0 {
+			t.Errorf("sent %q", lines)
 		}
 	})
-	t.Run("never", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			_, l := w.mustConnect([]string{edgeA}, func(o *Options) { o.KeepAlive = -1 })
-			time.Sleep(10 * time.Hour)
-			if lines, _ := l.sent(); len(lines) > 0 {
-				t.Errorf("sent %q", lines)
-			}
-		})
-	})
-	t.Run("an edge that reads slowly", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			c, l := w.mustConnect([]string{edgeA}, nil)
-			l.set(func(l *fakeLink) { l.mute["PING"] = true })
-			if err := c.Publish(t.Context(), "t", "x", make([]byte, 60<<10)); err != nil {
-				t.Fatal(err)
-			}
-			w.set(edgeA, errUnreachable) // no other connection takes over
-			go c.Flush(t.Context())
-			start := time.Now()
-			event[Suspect](w)
-			if since := time.Since(start); since < 60*time.Second || since > 65*time.Second {
-				t.Errorf("suspect after %v", since)
-			}
-			event[Disconnected](w)
-			if since := time.Since(start); since < 95*time.Second || since > 100*time.Second {
-				t.Errorf("lost after %v", since)
-			}
-		})
+	bubble(t, "an edge that reads slowly", func(t *testing.T, w *world) {
+		c, l := w.mustConnect([]string{edgeA}, nil)
+		l.set(func(l *fakeLink) { l.mute["PING"] = true })
+		must(t, c.Publish(t.Context(), "t", "x", make([]byte, 60<<10)))
+		w.set(edgeA, errUnreachable) // no other connection takes over
+		go c.Flush(t.Context())
+		start := time.Now()
+		event[Suspect](w)
+		if since := time.Since(start); since < 60*time.Second || since > 65*time.Second {
+			t.Errorf("suspect after %v", since)
+		}
+		event[Disconnected](w)
+		if since := time.Since(start); since < 95*time.Second || since > 100*time.Second {
+			t.Errorf("lost after %v", since)
+		}
 	})
 }

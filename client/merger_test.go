@@ -150,9 +150,7 @@ func TestMover(t *testing.T) {
 // application must get each once, those of one publisher in order.
 func TestMoverOracle(t *testing.T) {
 	for seed := range uint64(3000) {
-		if err := oracle(rand.New(rand.NewPCG(seed, 1))); err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
+		must(t, oracle(rand.New(rand.NewPCG(seed, 1))))
 	}
 }
 

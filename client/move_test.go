@@ -1,7 +1,6 @@
 package client
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -9,36 +8,26 @@ import (
 	"time"
 )
 
-// The whole of a move: who leads when, and what goes where.
 func TestMove(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	bubble(t, "the whole of a move: who leads when, and what goes where", func(t *testing.T, w *world) {
 		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
 		s := mustSubscribe(t, c, "x.#")
 		publish := func(payload string) {
 			t.Helper()
-			if err := c.Publish(t.Context(), "t", "x", []byte(payload)); err != nil {
-				t.Error(err)
-			}
+			noError(t, c.Publish(t.Context(), "t", "x", []byte(payload)))
 		}
 		publish("1")
 		w.next(muteSub)
 		first.line("RECONNECT")
-		if e := event[Moving](w); e != (Moving{edgeA, WebSocket, ReasonDrain}) {
-			t.Errorf("got %+v", e)
-		}
+		wantEvent(w, Moving{edgeA, WebSocket, ReasonDrain})
 		second := <-w.links
 		publish("2") // the next one has no subscriptions yet
 		first.deliver("x", "a", "x.#")
 		second.deliver("x", "a", "x.#")
 		second.deliver("x", "b", "x.#")
-		if got := payloads(t, s, 1); got[0] != "a" {
-			t.Errorf("got %q", got)
-		}
+		wantPayloads(t, s, "a")
 		synctest.Wait()
-		if len(s.Messages()) > 0 {
-			t.Error("the second leads")
-		}
+		equal(t, "the second leads", len(s.Messages()), 0)
 		first.deliver("x", "b", "x.#")
 		payloads(t, s, 1)
 		first.set(func(l *fakeLink) { l.mute["PING"] = true })
@@ -47,15 +36,11 @@ func TestMove(t *testing.T) {
 		published := make(chan struct{})
 		go func() {
 			publish("3") // waits until the first edge has handled 2
-			if err := c.Flush(t.Context()); err != nil {
-				t.Error(err)
-			}
+			noError(t, c.Flush(t.Context()))
 			close(published)
 		}()
 		time.Sleep(100 * time.Millisecond)
-		if _, frames := second.sent(); len(frames) > 0 {
-			t.Errorf("the second has %q", frames)
-		}
+		wantFrames(t, second)
 		first.set(func(l *fakeLink) { clear(l.mute) })
 		first.line("PONG")
 		<-published
@@ -68,56 +53,20 @@ func TestMove(t *testing.T) {
 		second.deliver("x", "d", "x.#")
 		first.deliver("x", "d", "x.#")
 		first.deliver("x", "e", "x.#")
-		if e := event[Moved](w); e != (Moved{edgeB, WebSocket, ReasonDrain}) {
-			t.Errorf("got %+v", e)
-		}
+		wantEvent(w, Moved{edgeB, WebSocket, ReasonDrain})
 		second.deliver("x", "e", "x.#")
 		second.deliver("x", "f", "x.#")
-		if got := payloads(t, s, 4); !slices.Equal(got, []string{"d", "e", "c", "f"}) {
-			t.Errorf("got %q", got)
-		}
+		wantPayloads(t, s, "d", "e", "c", "f")
 		<-first.finished
 		lines, _ := first.sent()
 		if want := []string{"SUB:t:x.#", "PING", "UNSUB:t:x.#", "PING"}; !slices.Equal(lines, want) {
 			t.Errorf("got %q, want %q", lines, want)
 		}
-		if c.Edge() != edgeB {
-			t.Error(c.Edge())
-		}
+		equal(t, "c.Edge()", c.Edge(), edgeB)
 	})
-}
-
-// The current connection that is behind is not left: it may have to deliver what the next one
-// was subscribed too late for.
-func TestCurrentIsBehind(t *testing.T) {
-	for _, behind := range []time.Duration{settleTime + behindTime/2, settleTime + 2*behindTime} {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			c, first := w.mustConnect([]string{edgeA}, nil)
-			s := mustSubscribe(t, c, "x")
-			first.line("RECONNECT")
-			second := <-w.links
-			second.deliver("x", "2", "x")
-			time.Sleep(behind)
-			first.deliver("x", "1", "x")
-			first.deliver("x", "2", "x")
-			event[Moved](w)
-			want := []string{"1", "2"}
-			if behind > settleTime+behindTime {
-				want = want[1:] // for ever it does not wait
-			}
-			if got := payloads(t, s, len(want)); !slices.Equal(got, want) {
-				t.Errorf("%v behind: got %q", behind, got)
-			}
-		})
-	}
-}
-
-// Where an edge or the client gets no time, copies come late, and the move takes long: they
-// are known as much longer.
-func TestLateCopies(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	// Where an edge or the client gets no time, copies come late, and the move takes long: they
+	// are known as much longer.
+	bubble(t, "Late copies", func(t *testing.T, w *world) {
 		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
 		s := mustSubscribe(t, c, "x")
 		w.next(muteSub)
@@ -134,17 +83,9 @@ func TestLateCopies(t *testing.T) {
 		time.Sleep(2 * noteLife) // nothing is known any more
 		second.deliver("x", "b", "x")
 		second.deliver("x", "c", "x")
-		if got := payloads(t, s, 4); !slices.Equal(got, []string{"a", "b", "b", "c"}) {
-			t.Errorf("got %q", got)
-		}
+		wantPayloads(t, s, "a", "b", "b", "c")
 	})
-}
-
-// A message of a subscription that the current connection does not have is given at
-// once.
-func TestSubscribeWhileLeaving(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	bubble(t, "a message of a subscription that the current connection does not have is given at once", func(t *testing.T, w *world) {
 		c, first := w.mustConnect([]string{edgeA}, nil)
 		mustSubscribe(t, c, "x")
 		first.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
@@ -157,14 +98,10 @@ func TestSubscribeWhileLeaving(t *testing.T) {
 		payloads(t, late, 1)
 		second.deliver("early", "2", "early")
 		synctest.Wait()
-		if len(early.Messages()) > 0 {
-			t.Error("given before the first is left")
-		}
+		equal(t, "given before the first is left", len(early.Messages()), 0)
 		before := time.Now()
 		event[Moved](w)
-		if since := time.Since(before); since > leaveTime {
-			t.Errorf("left after %v", since)
-		}
+		atMost(t, "left after", time.Since(before), leaveTime)
 		payloads(t, early, 1)
 		a, _ := first.sent()
 		b, _ := second.sent()
@@ -172,236 +109,7 @@ func TestSubscribeWhileLeaving(t *testing.T) {
 			t.Errorf("sent %q and %q", a, b)
 		}
 	})
-}
-
-func TestMoveFails(t *testing.T) {
-	start := func(t *testing.T, addresses ...string) (*world, *Client, *fakeLink, *Subscription) {
-		w := newWorld(t)
-		c, first := w.mustConnect(addresses, nil)
-		return w, c, first, mustSubscribe(t, c, "x")
-	}
-	t.Run("the second dies", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w, c, first, s := start(t, edgeA, edgeB)
-			first.line("RECONNECT")
-			for range 3 {
-				second := <-w.links
-				second.deliver("x", "1", "x")
-				synctest.Wait()
-				if second.edge != edgeB {
-					t.Errorf("moves to %s", second.edge)
-				}
-				second.end(1011)
-			}
-			first.deliver("x", "1", "x")
-			payloads(t, s, 1)
-			synctest.Wait()
-			if err := c.Flush(t.Context()); err != nil {
-				t.Error(err)
-			}
-			event[Moved](w)
-			second := <-w.links
-			second.deliver("x", "1", "x")
-			second.deliver("x", "2", "x")
-			// The note has been taken by then, or it is a second old: 1 may come again.
-			for got := payloads(t, s, 1)[0]; got != "2"; got = payloads(t, s, 1)[0] {
-				if got != "1" {
-					t.Errorf("got %q", got)
-				}
-			}
-		})
-	})
-	t.Run("the second dies when it was to lead", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w, c, first, s := start(t, edgeA, edgeB)
-			first.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
-			first.line("RECONNECT")
-			second := <-w.links
-			time.Sleep(settleTime + time.Millisecond) // UNSUB is sent
-			w.set(edgeB, errUnreachable)
-			w.set(edgeA, errDraining)
-			first.set(func(l *fakeLink) { l.mute["SUB"] = true })
-			second.deliver("x", "0", "x")
-			synctest.Wait()
-			time.Sleep(time.Second)
-			second.end(1011)
-			if e := event[Disconnected](w); e.Edge != edgeB || e.Err == nil {
-				t.Errorf("got %+v", e)
-			}
-			payloads(t, s, 1) // what it brought is not lost
-			time.Sleep(time.Second)
-			if len(w.events) > 0 {
-				t.Errorf("the subscriptions are not back yet, and there is %+v", <-w.events)
-			}
-			first.line("OK:SUB:t:x")
-			if e := event[Reconnected](w); e != (Reconnected{edgeA, WebSocket, 2 * time.Second, false}) {
-				t.Errorf("got %+v", e)
-			}
-			if err := c.Publish(t.Context(), "t", "x", []byte("1")); err != nil {
-				t.Error(err)
-			}
-			first.deliver("x", "1", "x")
-			payloads(t, s, 1)
-			synctest.Wait()
-			lines, frames := first.sent()
-			if !slices.Equal(lines, []string{"SUB:t:x", "PING", "UNSUB:t:x", "PING", "SUB:t:x"}) || !slices.Equal(frames, []string{"x=1"}) {
-				t.Errorf("sent %q %q", lines, frames)
-			}
-			w.set(edgeB, nil)
-			event[Moved](w)
-		})
-	})
-	t.Run("the second dies when it was to lead, and all have a history: nothing is lost", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w := newHistoryWorld(t)
-			c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
-			s := begin(t, c, first, Now, nil)
-			first.set(func(l *fakeLink) { l.mute["PING"] = true }) // so that it is not left at once
-			first.line("RECONNECT")
-			event[Moving](w)
-			second := <-w.links
-			time.Sleep(settleTime + leaveTime/2)
-			w.set(edgeB, errUnreachable)
-			w.set(edgeA, errDraining)
-			second.end(1011)
-			first.stored(1)
-			payloads(t, s, 1)
-			time.Sleep(10 * time.Second)
-			for len(w.events) > 0 {
-				if e, ok := (<-w.events).(Disconnected); ok {
-					t.Errorf("got %+v", e)
-				}
-			}
-			lines, _ := first.sent()
-			if lines = slices.DeleteFunc(lines, func(l string) bool { return l == "PING" }); !slices.Equal(lines, []string{"RSUB:t:x:now"}) {
-				t.Errorf("sent %q", lines)
-			}
-			w.set(edgeB, nil)
-			event[Moved](w)
-		})
-	})
-	t.Run("the first dies when the second is ready", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w, _, first, s := start(t, edgeA, edgeB)
-			first.line("RECONNECT")
-			second := <-w.links
-			second.deliver("x", "1", "x")
-			synctest.Wait()
-			first.end(1001)
-			event[Moved](w)
-			payloads(t, s, 1)
-		})
-	})
-	t.Run("the first dies before the second is ready", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w, c, first, s := start(t, edgeA, edgeB)
-			w.next(muteSub)
-			first.line("RECONNECT")
-			second := <-w.links
-			second.deliver("x", "1", "x")
-			synctest.Wait()
-			first.end(1001)
-			synctest.Wait()
-			if err := c.Publish(t.Context(), "t", "x", []byte("2")); err != nil {
-				t.Error(err)
-			}
-			if len(s.Messages()) > 0 {
-				t.Error("given too early")
-			}
-			second.line("OK:SUB:t:x")
-			event[Disconnected](w)
-			event[Reconnected](w)
-			event[Moved](w)
-			payloads(t, s, 1)
-		})
-	})
-	t.Run("the first drains before it has all subscriptions", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w, _, lost, _ := start(t, edgeA, edgeB)
-			w.next(muteSub)
-			lost.end(1001)
-			first := <-w.links
-			w.next(nil)
-			first.line("RECONNECT")
-			if e := event[Reconnected](w); e.Edge == first.edge {
-				t.Errorf("got %+v", e)
-			}
-			event[Moved](w)
-		})
-	})
-	t.Run("both die", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w, _, first, _ := start(t, edgeA, edgeB)
-			w.next(muteSub)
-			first.line("RECONNECT")
-			second := <-w.links
-			synctest.Wait()
-			first.end(1001)
-			synctest.Wait()
-			w.next(nil)
-			second.end(1011)
-			event[Disconnected](w)
-			event[Reconnected](w)
-		})
-	})
-	t.Run("there is no other edge", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w, c, first, s := start(t, edgeA)
-			w.set(edgeA, errDraining)
-			first.line("RECONNECT")
-			time.Sleep(6 * time.Second)
-			first.deliver("x", "1", "x")
-			payloads(t, s, 1)
-			first.end(1001)
-			event[Disconnected](w)
-			if err := c.Flush(t.Context()); !errors.Is(err, ErrDisconnected) {
-				t.Error(err)
-			}
-			w.set(edgeA, nil)
-			event[Reconnected](w)
-		})
-	})
-	t.Run("the second drains, too", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w, c, first, s := start(t, edgeA, edgeB)
-			first.line("RECONNECT")
-			second := <-w.links
-			second.line("RECONNECT")
-			if e := event[Moved](w); e.Edge != edgeB {
-				t.Errorf("got %+v", e)
-			}
-			if e := event[Moving](w); e.Edge != edgeB {
-				t.Errorf("got %+v", e)
-			}
-			// What the current one has delivered comes on the next one late, and on the third.
-			third := <-w.links
-			if e := event[Moved](w); e.Edge != edgeA {
-				t.Errorf("got %+v", e)
-			}
-			third.deliver("x", "1", "x")
-			payloads(t, s, 1)
-			if c.Edge() != edgeA {
-				t.Error(c.Edge())
-			}
-		})
-	})
-	t.Run("closed meanwhile", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w, c, first, _ := start(t, edgeA, edgeB)
-			first.line("RECONNECT")
-			second := <-w.links
-			synctest.Wait()
-			c.Close()
-			<-first.finished
-			<-second.finished
-		})
-	})
-}
-
-// A message that comes on three connections within a second comes once.
-func TestMoveTwice(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	bubble(t, "a message that comes on three connections within a second comes once", func(t *testing.T, w *world) {
 		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
 		s := mustSubscribe(t, c, "x")
 		first.line("RECONNECT")
@@ -416,16 +124,9 @@ func TestMoveTwice(t *testing.T) {
 		third.deliver("x", "1", "x")
 		event[Moved](w)
 		third.deliver("x", "2", "x")
-		if got := payloads(t, s, 2); !slices.Equal(got, []string{"1", "2"}) {
-			t.Errorf("got %q", got)
-		}
+		wantPayloads(t, s, "1", "2")
 	})
-}
-
-// A stream of messages on two edges of different speeds loses nothing in a move.
-func TestMoveUnderLoad(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	bubble(t, "a stream of messages on two edges of different speeds loses nothing in a move", func(t *testing.T, w *world) {
 		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
 		s := mustSubscribe(t, c, "x")
 		next := 0
@@ -456,8 +157,210 @@ func TestMoveUnderLoad(t *testing.T) {
 			next += each
 			l = second
 		}
-		if len(s.Messages()) > 0 {
-			t.Error("a copy")
+		equal(t, "a copy", len(s.Messages()), 0)
+	})
+}
+
+// The current connection that is behind is not left: it may have to deliver what the next one
+// was subscribed too late for.
+func TestCurrentIsBehind(t *testing.T) {
+	for _, behind := range []time.Duration{settleTime + behindTime/2, settleTime + 2*behindTime} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			c, first := w.mustConnect([]string{edgeA}, nil)
+			s := mustSubscribe(t, c, "x")
+			first.line("RECONNECT")
+			second := <-w.links
+			second.deliver("x", "2", "x")
+			time.Sleep(behind)
+			first.deliver("x", "1", "x")
+			first.deliver("x", "2", "x")
+			event[Moved](w)
+			want := []string{"1", "2"}
+			if behind > settleTime+behindTime {
+				want = want[1:] // for ever it does not wait
+			}
+			wantPayloads(t, s, want...)
+		})
+	}
+}
+
+func TestMoveFails(t *testing.T) {
+	start := func(t *testing.T, addresses ...string) (*world, *Client, *fakeLink, *Subscription) {
+		w := newWorld(t)
+		c, first := w.mustConnect(addresses, nil)
+		return w, c, first, mustSubscribe(t, c, "x")
+	}
+	bubble(t, "the second dies", func(t *testing.T, _ *world) {
+		w, c, first, s := start(t, edgeA, edgeB)
+		first.line("RECONNECT")
+		for range 3 {
+			second := <-w.links
+			second.deliver("x", "1", "x")
+			synctest.Wait()
+			equal(t, "moves to", second.edge, edgeB)
+			second.end(1011)
 		}
+		first.deliver("x", "1", "x")
+		payloads(t, s, 1)
+		synctest.Wait()
+		noError(t, c.Flush(t.Context()))
+		event[Moved](w)
+		second := <-w.links
+		second.deliver("x", "1", "x")
+		second.deliver("x", "2", "x")
+		// The note has been taken by then, or it is a second old: 1 may come again.
+		for got := payloads(t, s, 1)[0]; got != "2"; got = payloads(t, s, 1)[0] {
+			equal(t, "got", got, "1")
+		}
+	})
+	bubble(t, "the second dies when it was to lead", func(t *testing.T, _ *world) {
+		w, c, first, s := start(t, edgeA, edgeB)
+		first.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
+		first.line("RECONNECT")
+		second := <-w.links
+		time.Sleep(settleTime + time.Millisecond) // UNSUB is sent
+		w.set(edgeB, errUnreachable)
+		w.set(edgeA, errDraining)
+		first.set(func(l *fakeLink) { l.mute["SUB"] = true })
+		second.deliver("x", "0", "x")
+		synctest.Wait()
+		time.Sleep(time.Second)
+		second.end(1011)
+		if e := event[Disconnected](w); e.Edge != edgeB || e.Err == nil {
+			t.Errorf("got %+v", e)
+		}
+		payloads(t, s, 1) // what it brought is not lost
+		time.Sleep(time.Second)
+		if len(w.events) > 0 {
+			t.Errorf("the subscriptions are not back yet, and there is %+v", <-w.events)
+		}
+		first.line("OK:SUB:t:x")
+		wantEvent(w, Reconnected{edgeA, WebSocket, 2 * time.Second, false})
+		noError(t, c.Publish(t.Context(), "t", "x", []byte("1")))
+		first.deliver("x", "1", "x")
+		payloads(t, s, 1)
+		synctest.Wait()
+		lines, frames := first.sent()
+		if !slices.Equal(lines, []string{"SUB:t:x", "PING", "UNSUB:t:x", "PING", "SUB:t:x"}) || !slices.Equal(frames, []string{"x=1"}) {
+			t.Errorf("sent %q %q", lines, frames)
+		}
+		w.set(edgeB, nil)
+		event[Moved](w)
+	})
+	bubble(t, "the second dies when it was to lead, and all have a history: nothing is lost", func(t *testing.T, w *world) {
+		w.next(withHistories)
+		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
+		s := begin(t, c, first, Now, nil)
+		first.set(func(l *fakeLink) { l.mute["PING"] = true }) // so that it is not left at once
+		first.line("RECONNECT")
+		event[Moving](w)
+		second := <-w.links
+		time.Sleep(settleTime + leaveTime/2)
+		w.set(edgeB, errUnreachable)
+		w.set(edgeA, errDraining)
+		second.end(1011)
+		first.stored(1)
+		payloads(t, s, 1)
+		time.Sleep(10 * time.Second)
+		for len(w.events) > 0 {
+			if e, ok := (<-w.events).(Disconnected); ok {
+				t.Errorf("got %+v", e)
+			}
+		}
+		lines, _ := first.sent()
+		if lines = slices.DeleteFunc(lines, func(l string) bool { return l == "PING" }); !slices.Equal(lines, []string{"RSUB:t:x:now"}) {
+			t.Errorf("sent %q", lines)
+		}
+		w.set(edgeB, nil)
+		event[Moved](w)
+	})
+	bubble(t, "the first dies when the second is ready", func(t *testing.T, _ *world) {
+		w, _, first, s := start(t, edgeA, edgeB)
+		first.line("RECONNECT")
+		second := <-w.links
+		second.deliver("x", "1", "x")
+		synctest.Wait()
+		first.end(1001)
+		event[Moved](w)
+		payloads(t, s, 1)
+	})
+	bubble(t, "the first dies before the second is ready", func(t *testing.T, _ *world) {
+		w, c, first, s := start(t, edgeA, edgeB)
+		w.next(muteSub)
+		first.line("RECONNECT")
+		second := <-w.links
+		second.deliver("x", "1", "x")
+		synctest.Wait()
+		first.end(1001)
+		synctest.Wait()
+		noError(t, c.Publish(t.Context(), "t", "x", []byte("2")))
+		equal(t, "given too early", len(s.Messages()), 0)
+		second.line("OK:SUB:t:x")
+		event[Disconnected](w)
+		event[Reconnected](w)
+		event[Moved](w)
+		payloads(t, s, 1)
+	})
+	bubble(t, "the first drains before it has all subscriptions", func(t *testing.T, _ *world) {
+		w, _, lost, _ := start(t, edgeA, edgeB)
+		w.next(muteSub)
+		lost.end(1001)
+		first := <-w.links
+		w.next(nil)
+		first.line("RECONNECT")
+		if e := event[Reconnected](w); e.Edge == first.edge {
+			t.Errorf("got %+v", e)
+		}
+		event[Moved](w)
+	})
+	bubble(t, "both die", func(t *testing.T, _ *world) {
+		w, _, first, _ := start(t, edgeA, edgeB)
+		w.next(muteSub)
+		first.line("RECONNECT")
+		second := <-w.links
+		synctest.Wait()
+		first.end(1001)
+		synctest.Wait()
+		w.next(nil)
+		second.end(1011)
+		event[Disconnected](w)
+		event[Reconnected](w)
+	})
+	bubble(t, "there is no other edge", func(t *testing.T, _ *world) {
+		w, c, first, s := start(t, edgeA)
+		w.set(edgeA, errDraining)
+		first.line("RECONNECT")
+		time.Sleep(6 * time.Second)
+		first.deliver("x", "1", "x")
+		payloads(t, s, 1)
+		first.end(1001)
+		event[Disconnected](w)
+		wantError(t, c.Flush(t.Context()), ErrDisconnected)
+		w.set(edgeA, nil)
+		event[Reconnected](w)
+	})
+	bubble(t, "the second drains, too", func(t *testing.T, _ *world) {
+		w, c, first, s := start(t, edgeA, edgeB)
+		first.line("RECONNECT")
+		second := <-w.links
+		second.line("RECONNECT")
+		equal(t, "Moved.Edge", event[Moved](w).Edge, edgeB)
+		equal(t, "Moving.Edge", event[Moving](w).Edge, edgeB)
+		// What the current one has delivered comes on the next one late, and on the third.
+		third := <-w.links
+		equal(t, "Moved.Edge", event[Moved](w).Edge, edgeA)
+		third.deliver("x", "1", "x")
+		payloads(t, s, 1)
+		equal(t, "c.Edge()", c.Edge(), edgeA)
+	})
+	bubble(t, "closed meanwhile", func(t *testing.T, _ *world) {
+		w, c, first, _ := start(t, edgeA, edgeB)
+		first.line("RECONNECT")
+		second := <-w.links
+		synctest.Wait()
+		c.Close()
+		<-first.finished
+		<-second.finished
 	})
 }

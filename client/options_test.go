@@ -59,7 +59,7 @@ func TestIllegalArguments(t *testing.T) {
 			return err
 		}
 		_, noFunc := c.SubscribeFunc(ctx, "t", "x", nil)
-		for i, test := range []struct{ got, want error }{
+		for _, test := range []struct{ got, want error }{
 			{sub("a:b", "x"), ErrBadTenant},
 			{sub("t", "x..y"), ErrBadPattern},
 			{sub("t", "#.x"), ErrBadPattern},
@@ -71,9 +71,7 @@ func TestIllegalArguments(t *testing.T) {
 			{c.Publish(ctx, "t", "x", make([]byte, maxPayload+1)), ErrPayloadTooLarge},
 			{c.PublishTo(ctx, 3, "t", "x", nil), ErrBadOption},
 		} {
-			if !errors.Is(test.got, test.want) {
-				t.Errorf("%d: got %v, want %v", i, test.got, test.want)
-			}
+			wantError(t, test.got, test.want)
 		}
 		if lines, frames := l.sent(); len(lines)+len(frames) > 0 {
 			t.Errorf("sent %q %q", lines, frames)

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -78,9 +77,7 @@ func anyOrder(t *testing.T, random *rand.Rand) {
 		}
 		time.Sleep(time.Second)
 	}
-	if err := c.Flush(t.Context()); err != nil {
-		t.Error(err)
-	}
+	noError(t, c.Flush(t.Context()))
 	last := links[len(links)-1]
 	has := map[string]int{}
 	lines, _ := last.sent()
@@ -97,9 +94,7 @@ func anyOrder(t *testing.T, random *rand.Rand) {
 			t.Errorf("%s: %d subscriptions of the application, %d on the edge: %q", p, len(subs[p]), has[p], lines)
 		}
 		for _, s := range subs[p] {
-			if s.Err() != nil {
-				t.Error(s.Err())
-			}
+			equal(t, "s.Err()", s.Err(), nil)
 		}
 	}
 	c.Close()
@@ -116,11 +111,10 @@ func (l *fakeLink) catchUp() {
 	})
 }
 
-// What comes until the edge has ended a subscription is not given to the next one to the
-// same pattern: behind it there would be a hole.
-func TestSubscribeAfterUnsubscribe(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+func TestOrder(t *testing.T) {
+	// What comes until the edge has ended a subscription is not given to the next one to the
+	// same pattern: behind it there would be a hole.
+	bubble(t, "Subscribe after unsubscribe", func(t *testing.T, w *world) {
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		first := mustSubscribe(t, c, "x")
 		l.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
@@ -141,9 +135,7 @@ func TestSubscribeAfterUnsubscribe(t *testing.T) {
 		}()
 		synctest.Wait()
 		cancel()
-		if err := <-given; !errors.Is(err, context.Canceled) {
-			t.Errorf("one that was given up: %v", err)
-		}
+		wantError(t, <-given, context.Canceled)
 		l.deliver("x", "old", "x")
 		synctest.Wait()
 		if lines, _ := l.sent(); !slices.Equal(lines, []string{"SUB:t:x", "UNSUB:t:x"}) {
@@ -151,13 +143,9 @@ func TestSubscribeAfterUnsubscribe(t *testing.T) {
 		}
 		l.line("OK:UNSUB:t:x")
 		s := <-again
-		if err := <-left; err != nil {
-			t.Error(err)
-		}
+		noError(t, <-left)
 		l.deliver("x", "new", "x")
-		if got := payloads(t, s, 1); got[0] != "new" {
-			t.Errorf("got %q", got)
-		}
+		wantPayloads(t, s, "new")
 		if lines, _ := l.sent(); !slices.Equal(lines, []string{"SUB:t:x", "UNSUB:t:x", "SUB:t:x"}) {
 			t.Errorf("the edge has got %q", lines)
 		}
@@ -173,8 +161,6 @@ func TestSubscribeAfterUnsubscribe(t *testing.T) {
 		l.end(1001)
 		s = <-again
 		(<-w.links).deliver("x", "newest", "x")
-		if got := payloads(t, s, 1); got[0] != "newest" {
-			t.Errorf("got %q", got)
-		}
+		wantPayloads(t, s, "newest")
 	})
 }

@@ -43,11 +43,10 @@ func noSubscriptionError(w *world) {
 	}
 }
 
-// The application decides what follows when a new subscription or a publish is to be
-// tried later.
-func TestTryLater(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+func TestPostponed(t *testing.T) {
+	// The application decides what follows when a new subscription or a publish is to be
+	// tried later.
+	bubble(t, "Try later", func(t *testing.T, w *world) {
 		w.next(tryLater)
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		var e *Error
@@ -55,9 +54,7 @@ func TestTryLater(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		l.line("ERR:try_later:PUB:t:c")
-		if e := event[PublishError](w); e != (PublishError{"t", "c", "try_later"}) {
-			t.Errorf("got %+v", e)
-		}
+		wantEvent(w, PublishError{"t", "c", "try_later"})
 		time.Sleep(time.Minute)
 		if n := l.count("SUB:t:x"); n != 1 {
 			t.Errorf("%d SUBs", n)
@@ -66,131 +63,9 @@ func TestTryLater(t *testing.T) {
 		mustSubscribe(t, c, "x")
 		noSubscriptionError(w)
 	})
-}
-
-// A subscription that cannot be restored yet does not end: SUB is repeated, and the client
-// is back when the edge confirms it.
-func TestRestoreLater(t *testing.T) {
-	for _, test := range []struct {
-		name string
-		end  func(t *testing.T, l *fakeLink, s *Subscription)
-		want error // of the subscription
-	}{
-		{"confirmed", func(_ *testing.T, l *fakeLink, _ *Subscription) { l.allow() }, nil},
-		{"refused", func(_ *testing.T, l *fakeLink, _ *Subscription) {
-			l.set(func(l *fakeLink) { l.answer["SUB:t:x"] = "ERR:permission_denied:SUB:t:x" })
-		}, ErrPermissionDenied},
-		{"left", func(t *testing.T, _ *fakeLink, s *Subscription) {
-			if err := s.Unsubscribe(t.Context()); err != nil {
-				t.Error(err)
-			}
-		}, nil},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				c, l := w.mustConnect([]string{edgeA}, nil)
-				x, y := mustSubscribe(t, c, "x"), mustSubscribe(t, c, "y")
-				w.next(tryLater)
-				l.end(1001)
-				postponedX(w)
-				l = <-w.links
-				l.deliver("y", "1", "y")
-				payloads(t, y, 1)
-				time.Sleep(2 * time.Minute) // 8 attempts or more within 15 s, and then 8 in a minute at least
-				if n := l.count("SUB:t:x"); n < 10 || n > 100 || l.count("SUB:t:y") != 1 {
-					t.Errorf("%d SUBs for x, %d for y", n, l.count("SUB:t:y"))
-				}
-				select {
-				case <-x.done:
-					t.Fatal("the subscription has ended")
-				default:
-				}
-				for len(w.events) > 0 {
-					switch e := (<-w.events).(type) {
-					case SubscriptionError, Reconnected, Disconnected:
-						t.Errorf("got %+v", e)
-					}
-				}
-				test.end(t, l, x)
-				if e := event[Reconnected](w); e.Away < 2*time.Minute {
-					t.Errorf("got %+v", e)
-				}
-				if !errors.Is(x.Err(), test.want) {
-					t.Errorf("got %v, want %v", x.Err(), test.want)
-				}
-				l.allow()
-				subs := l.count("SUB:t:x")
-				time.Sleep(time.Minute)
-				if n := l.count("SUB:t:x"); n != subs {
-					t.Errorf("%d more SUBs", n-subs)
-				}
-				if test.name == "confirmed" {
-					l.deliver("x", "2", "x")
-					payloads(t, x, 1)
-				}
-				noSubscriptionError(w)
-			})
-		})
-	}
-}
-
-// A move waits for the next connection that is to try later, and goes on as ever if the
-// first one ends meanwhile.
-func TestMoveLater(t *testing.T) {
-	for _, test := range []struct {
-		name string
-		end  bool // the current connection ends
-		want []string
-	}{
-		{"the first stays", false, []string{"Moved"}},
-		{"the first ends", true, []string{"Disconnected", "Reconnected"}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
-				s := mustSubscribe(t, c, "x")
-				w.next(tryLater)
-				first.line("RECONNECT")
-				postponedX(w)
-				second := <-w.links
-				time.Sleep(time.Minute)
-				if c.Edge() != edgeA {
-					t.Error("the client has moved")
-				}
-				first.deliver("x", "1", "x")
-				payloads(t, s, 1)
-				if test.end {
-					first.end(1001)
-					synctest.Wait()
-				}
-				second.allow()
-				for e := range w.events {
-					if got := name(e); slices.Contains([]string{"Moved", "Disconnected", "Reconnected", "SubscriptionError", "Closed"}, got) {
-						if got != test.want[0] {
-							t.Errorf("got %+v, want %q", e, test.want[0])
-						}
-						if test.want = test.want[1:]; len(test.want) == 0 {
-							break
-						}
-					}
-				}
-				second.deliver("x", "2", "x")
-				payloads(t, s, 1)
-				if c.Edge() != edgeB {
-					t.Error(c.Edge())
-				}
-			})
-		})
-	}
-}
-
-// A subscription that begins while the client moves, and that the next connection is to
-// try later, keeps the current one.
-func TestSubscribeLaterWhileMoving(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	// A subscription that begins while the client moves, and that the next connection is to
+	// try later, keeps the current one.
+	bubble(t, "Subscribe later while moving", func(t *testing.T, w *world) {
 		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
 		mustSubscribe(t, c, "y")
 		w.next(func(l *fakeLink) { tryLater(l); l.mute["SUB:t:x"] = true })
@@ -209,13 +84,9 @@ func TestSubscribeLaterWhileMoving(t *testing.T) {
 		second.allow()
 		event[Moved](w)
 	})
-}
-
-// When the next connection dies after the current one was asked for the end of everything,
-// the current one is asked for everything again, and may answer that later, too.
-func TestSubscribeAgainLater(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	// When the next connection dies after the current one was asked for the end of everything,
+	// the current one is asked for everything again, and may answer that later, too.
+	bubble(t, "Subscribe again later", func(t *testing.T, w *world) {
 		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
 		s := mustSubscribe(t, c, "x")
 		first.set(func(l *fakeLink) { tryLater(l); l.mute["UNSUB"] = true })
@@ -246,6 +117,108 @@ func TestSubscribeAgainLater(t *testing.T) {
 		}
 		noSubscriptionError(w)
 	})
+}
+
+// A subscription that cannot be restored yet does not end: SUB is repeated, and the client
+// is back when the edge confirms it.
+func TestRestoreLater(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		end  func(t *testing.T, l *fakeLink, s *Subscription)
+		want error // of the subscription
+	}{
+		{"confirmed", func(_ *testing.T, l *fakeLink, _ *Subscription) { l.allow() }, nil},
+		{"refused", func(_ *testing.T, l *fakeLink, _ *Subscription) {
+			l.set(func(l *fakeLink) { l.answer["SUB:t:x"] = "ERR:permission_denied:SUB:t:x" })
+		}, ErrPermissionDenied},
+		{"left", func(t *testing.T, _ *fakeLink, s *Subscription) {
+			noError(t, s.Unsubscribe(t.Context()))
+		}, nil},
+	} {
+		bubble(t, test.name, func(t *testing.T, w *world) {
+			c, l := w.mustConnect([]string{edgeA}, nil)
+			x, y := mustSubscribe(t, c, "x"), mustSubscribe(t, c, "y")
+			w.next(tryLater)
+			l.end(1001)
+			postponedX(w)
+			l = <-w.links
+			l.deliver("y", "1", "y")
+			payloads(t, y, 1)
+			time.Sleep(2 * time.Minute) // 8 attempts or more within 15 s, and then 8 in a minute at least
+			if n := l.count("SUB:t:x"); n < 10 || n > 100 || l.count("SUB:t:y") != 1 {
+				t.Errorf("%d SUBs for x, %d for y", n, l.count("SUB:t:y"))
+			}
+			select {
+			case <-x.done:
+				t.Fatal("the subscription has ended")
+			default:
+			}
+			for len(w.events) > 0 {
+				switch e := (<-w.events).(type) {
+				case SubscriptionError, Reconnected, Disconnected:
+					t.Errorf("got %+v", e)
+				}
+			}
+			test.end(t, l, x)
+			if e := event[Reconnected](w); e.Away < 2*time.Minute {
+				t.Errorf("got %+v", e)
+			}
+			wantError(t, x.Err(), test.want)
+			l.allow()
+			subs := l.count("SUB:t:x")
+			time.Sleep(time.Minute)
+			if n := l.count("SUB:t:x"); n != subs {
+				t.Errorf("%d more SUBs", n-subs)
+			}
+			if test.name == "confirmed" {
+				l.deliver("x", "2", "x")
+				payloads(t, x, 1)
+			}
+			noSubscriptionError(w)
+		})
+	}
+}
+
+// A move waits for the next connection that is to try later, and goes on as ever if the
+// first one ends meanwhile.
+func TestMoveLater(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		end  bool // the current connection ends
+		want []string
+	}{
+		{"the first stays", false, []string{"Moved"}},
+		{"the first ends", true, []string{"Disconnected", "Reconnected"}},
+	} {
+		bubble(t, test.name, func(t *testing.T, w *world) {
+			c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
+			s := mustSubscribe(t, c, "x")
+			w.next(tryLater)
+			first.line("RECONNECT")
+			postponedX(w)
+			second := <-w.links
+			time.Sleep(time.Minute)
+			equal(t, "the client has moved", c.Edge(), edgeA)
+			first.deliver("x", "1", "x")
+			payloads(t, s, 1)
+			if test.end {
+				first.end(1001)
+				synctest.Wait()
+			}
+			second.allow()
+			for e := range w.events {
+				if got := name(e); slices.Contains([]string{"Moved", "Disconnected", "Reconnected", "SubscriptionError", "Closed"}, got) {
+					equal(t, "got", got, test.want[0])
+					if test.want = test.want[1:]; len(test.want) == 0 {
+						break
+					}
+				}
+			}
+			second.deliver("x", "2", "x")
+			payloads(t, s, 1)
+			equal(t, "c.Edge()", c.Edge(), edgeB)
+		})
+	}
 }
 
 // A connection that is asked for the end of everything is not asked for a subscription
@@ -315,9 +288,7 @@ func TestTakeOverLater(t *testing.T) {
 				return
 			}
 			second.allow()
-			if e := event[Recovered](w); e.Edge != edgeB {
-				t.Errorf("got %+v", e)
-			}
+			equal(t, "Recovered.Edge", event[Recovered](w).Edge, edgeB)
 			second.deliver("x", "1", "x")
 			payloads(t, s, 1)
 		})

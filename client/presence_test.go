@@ -150,19 +150,16 @@ func without(l *fakeLink, prefixes ...string) []string {
 	})
 }
 
-// Memberships of a channel are one on the edge, which is left with the last of them.
 func TestJoin(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newPresenceWorld(t)
+	bubble(t, "memberships of a channel are one on the edge, which is left with the last of them", func(t *testing.T, w *world) {
+		w.next(withPresence)
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		a, b := mustJoin(t, c, "room.1"), mustJoin(t, c, "room.1")
 		if a.Tenant() != "t" || a.Channel() != "room.1" {
 			t.Errorf("got %s %s", a.Tenant(), a.Channel())
 		}
 		for range 2 {
-			if err := a.Leave(t.Context()); err != nil {
-				t.Error(err)
-			}
+			noError(t, a.Leave(t.Context()))
 		}
 		<-a.Done()
 		wantLines(t, l, "JOIN:t:room.1")
@@ -175,9 +172,7 @@ func TestJoin(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		wantLines(t, l, "JOIN:t:room.1", "LEAVE:t:room.1", "JOIN:t:room.1", "JOIN:~:x")
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
+		noError(t, c.Close())
 		lines, _ := l.sent()
 		if left := lines[4:]; len(left) != 2 || !slices.Contains(left, "LEAVE:t:room.1") || !slices.Contains(left, "LEAVE:~:x") {
 			t.Errorf("closing sends %q", left)
@@ -186,11 +181,8 @@ func TestJoin(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-}
-
-func TestPresenceNames(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newPresenceWorld(t)
+	bubble(t, "Presence names", func(t *testing.T, w *world) {
+		w.next(withPresence)
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		_, join := c.Join(t.Context(), "t", "room.*")
 		_, tenant := c.Join(t.Context(), "a b", "room")
@@ -208,12 +200,8 @@ func TestPresenceNames(t *testing.T) {
 		}
 		wantLines(t, l)
 	})
-}
-
-// What is refused has not begun, and does not come back.
-func TestPresenceRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newPresenceWorld(t)
+	bubble(t, "what is refused has not begun, and does not come back", func(t *testing.T, w *world) {
+		w.next(withPresence)
 		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
 		for _, code := range []Code{"permission_denied", "no_presence", "no_subject", "too_many_members", "try_later", "of_tomorrow"} {
 			l.set(func(l *fakeLink) {
@@ -234,40 +222,8 @@ func TestPresenceRefused(t *testing.T) {
 		wantLines(t, second)
 		wantNone(t, "an event", w.events)
 	})
-}
-
-// An edge that does not say that it has presence is not asked.
-func TestEdgeWithoutPresence(t *testing.T) {
-	for _, answer := range []string{wire.LineFeaturesHistory, "ERR:bad_request"} {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			w.next(func(l *fakeLink) { l.mute["FEATURES"] = true })
-			c, l := w.mustConnect([]string{edgeA}, nil)
-			failed := make(chan error, 2)
-			go func() {
-				_, err := c.Join(t.Context(), "t", "room.1")
-				failed <- err
-			}()
-			go func() {
-				_, err := c.Presence(t.Context(), "t", "room.*")
-				failed <- err
-			}()
-			wantNone(t, "before the edge has said what it knows", failed)
-			l.line(answer)
-			for range 2 {
-				if err := <-failed; !errors.Is(err, ErrNoPresence) {
-					t.Errorf("got %v", err)
-				}
-			}
-			wantLines(t, l)
-		})
-	}
-}
-
-// A call whose time is over leaves nothing behind.
-func TestJoinInTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newPresenceWorld(t)
+	bubble(t, "a call whose time is over leaves nothing behind", func(t *testing.T, w *world) {
+		w.next(withPresence)
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		l.set(func(l *fakeLink) { l.mute["JOIN"], l.mute["WHO"] = true, true })
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -299,12 +255,8 @@ func TestJoinInTime(t *testing.T) {
 		event[Connected](w)
 		wantNone(t, "an event", w.events)
 	})
-}
-
-// The client joins again wherever it is.
-func TestJoinRestored(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newPresenceWorld(t)
+	bubble(t, "the client joins again wherever it is", func(t *testing.T, w *world) {
+		w.next(withPresence)
 		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
 		m := mustJoin(t, c, "room.1")
 		w.next(func(l *fakeLink) { withPresence(l); l.mute["JOIN"], l.mute["FEATURES"] = true, true })
@@ -336,25 +288,13 @@ func TestJoinRestored(t *testing.T) {
 		third.line("OK:JOIN:t:room.1")
 		event[Moved](w)
 		<-second.finished
-		if lines := without(second, "PING"); !slices.Equal(lines, []string{"JOIN:t:room.1"}) {
-			t.Errorf("the connection that is left has got %q", lines)
-		}
-		if m.Err() != nil {
-			t.Error(m.Err())
-		}
-		if err := m.Leave(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if lines := without(third, "PING"); !slices.Equal(lines, []string{"JOIN:t:room.1", "LEAVE:t:room.1"}) {
-			t.Errorf("got %q", lines)
-		}
+		wantStrings(t, "the connection that is left has got", without(second, "PING"), "JOIN:t:room.1")
+		equal(t, "m.Err()", m.Err(), nil)
+		noError(t, m.Leave(t.Context()))
+		wantStrings(t, "without(third, 'PING')", without(third, "PING"), "JOIN:t:room.1", "LEAVE:t:room.1")
 	})
-}
-
-// One that an edge refuses to restore has ended, and the application is told.
-func TestPresenceRefusedAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newPresenceWorld(t)
+	bubble(t, "one that an edge refuses to restore has ended, and the application is told", func(t *testing.T, w *world) {
+		w.next(withPresence)
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		m := mustJoin(t, c, "room.1")
 		p := watch(t, c, l, "room.1/ada")
@@ -372,9 +312,7 @@ func TestPresenceRefusedAgain(t *testing.T) {
 			}
 		}
 		<-m.Done()
-		if !errors.Is(m.Err(), ErrTooManyMembers) {
-			t.Error(m.Err())
-		}
+		wantError(t, m.Err(), ErrTooManyMembers)
 		if change, err := p.Next(t.Context()); err != nil || changeText(change) != "+room.1/bob" {
 			t.Errorf("what came before the end: %+v %v", change, err)
 		}
@@ -389,11 +327,8 @@ func TestPresenceRefusedAgain(t *testing.T) {
 			t.Errorf("got %q", lines)
 		}
 	})
-}
-
-func TestJoinTryLater(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newPresenceWorld(t)
+	bubble(t, "Join try later", func(t *testing.T, w *world) {
+		w.next(withPresence)
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		mustJoin(t, c, "room.1")
 		w.next(func(l *fakeLink) {
@@ -401,9 +336,7 @@ func TestJoinTryLater(t *testing.T) {
 			l.answer["JOIN:t:room.1"] = "ERR:try_later:JOIN:t:room.1"
 		})
 		l.end(1011)
-		if e := event[SubscriptionError](w); e != (SubscriptionError{Tenant: "t", Channel: "room.1", Code: "try_later"}) {
-			t.Errorf("got %+v", e)
-		}
+		wantEvent(w, SubscriptionError{Tenant: "t", Channel: "room.1", Code: "try_later"})
 		second := <-w.links
 		time.Sleep(10 * time.Second)
 		if lines := without(second, "PING"); len(lines) < 3 {
@@ -413,12 +346,8 @@ func TestJoinTryLater(t *testing.T) {
 		event[Reconnected](w)
 		wantNone(t, "it was told once", w.events)
 	})
-}
-
-// An edge that has no presence, or none any more, is told of; the next edge is asked.
-func TestPresenceElsewhere(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newPresenceWorld(t)
+	bubble(t, "an edge that has no presence, or none any more, is told of; the next edge is asked", func(t *testing.T, w *world) {
+		w.next(withPresence)
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		m := mustJoin(t, c, "room.1")
 		p := watch(t, c, l, "room.1/ada")
@@ -465,9 +394,35 @@ func TestPresenceElsewhere(t *testing.T) {
 	})
 }
 
+// An edge that does not say that it has presence is not asked.
+func TestEdgeWithoutPresence(t *testing.T) {
+	for _, answer := range []string{wire.LineFeaturesHistory, "ERR:bad_request"} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.next(func(l *fakeLink) { l.mute["FEATURES"] = true })
+			c, l := w.mustConnect([]string{edgeA}, nil)
+			failed := make(chan error, 2)
+			go func() {
+				_, err := c.Join(t.Context(), "t", "room.1")
+				failed <- err
+			}()
+			go func() {
+				_, err := c.Presence(t.Context(), "t", "room.*")
+				failed <- err
+			}()
+			wantNone(t, "before the edge has said what it knows", failed)
+			l.line(answer)
+			for range 2 {
+				wantError(t, <-failed, ErrNoPresence)
+			}
+			wantLines(t, l)
+		})
+	}
+}
+
 func TestPresence(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newPresenceWorld(t)
+	bubble(t, "Presence", func(t *testing.T, w *world) {
+		w.next(withPresence)
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		got := make(chan *Presence, 1)
 		go func() {
@@ -514,9 +469,7 @@ func TestPresence(t *testing.T) {
 		}()
 		wantNone(t, "nothing has changed", next)
 		l.here(0, "-room.2/fay")
-		if change := <-next; changeText(change) != "-room.2/fay" {
-			t.Errorf("got %+v", change)
-		}
+		equal(t, "changeText(<-next)", changeText(<-next), "-room.2/fay")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := p.Next(ctx); !errors.Is(err, ErrTimeout) {
@@ -524,26 +477,17 @@ func TestPresence(t *testing.T) {
 		}
 
 		l.here(0, "room.1/zoe")
-		if err := p.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if err := p.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		noError(t, p.Close(t.Context()))
+		noError(t, p.Close(t.Context()))
 		if _, err := p.Next(t.Context()); !errors.Is(err, ErrClosed) {
 			t.Errorf("after the end: %v", err)
 		}
-		if lines := without(l, "PING"); !slices.Equal(lines, []string{"WHO:t:room.*", "UNWHO:t:room.*"}) {
-			t.Errorf("got %q", lines)
-		}
+		wantStrings(t, "without(l, 'PING')", without(l, "PING"), "WHO:t:room.*", "UNWHO:t:room.*")
 	})
-}
-
-// Presences of a pattern are one on the edge. What comes of a WHO that has ended is not taken
-// for what the next one brings.
-func TestPresenceShared(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newPresenceWorld(t)
+	// Presences of a pattern are one on the edge. What comes of a WHO that has ended is not taken
+	// for what the next one brings.
+	bubble(t, "Presence shared", func(t *testing.T, w *world) {
+		w.next(withPresence)
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		a := watch(t, c, l, "room.1/ada")
 		l.here(0, "room.1/bob")
@@ -563,9 +507,7 @@ func TestPresenceShared(t *testing.T) {
 		changes(t, b, "+room.1/cy", "+room.2/dan")
 		changes(t, counts, "room.1:3", "room.2:1")
 		for _, p := range []*Presence{a, b} {
-			if err := p.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
+			noError(t, p.Close(t.Context()))
 		}
 		l.here(0, "-room.1/cy", "-room.2/dan")
 		changes(t, counts, "room.1:2", "room.2:0")
@@ -573,9 +515,7 @@ func TestPresenceShared(t *testing.T) {
 
 		l.set(func(l *fakeLink) { l.mute["UNWHO"], l.mute["WHO"] = true, true })
 		go func() {
-			if err := counts.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
+			noError(t, counts.Close(t.Context()))
 		}()
 		synctest.Wait()
 		got := make(chan *Presence, 1)
@@ -594,11 +534,8 @@ func TestPresenceShared(t *testing.T) {
 		l.here(first|synced, "room.1/new")
 		wantMembers(t, <-got, "room.1/new")
 	})
-}
-
-func TestPresenceCounts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newPresenceWorld(t)
+	bubble(t, "Presence counts", func(t *testing.T, w *world) {
+		w.next(withPresence)
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		got := make(chan *Presence, 1)
 		go func() {
@@ -627,12 +564,8 @@ func TestPresenceCounts(t *testing.T) {
 		changes(t, p, "room.1:1")
 		wantLines(t, second, "WHO:t:room.*:count")
 	})
-}
-
-// An edge that has more to tell than it can tells counts meanwhile.
-func TestPresenceFarBehind(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newPresenceWorld(t)
+	bubble(t, "an edge that has more to tell than it can tells counts meanwhile", func(t *testing.T, w *world) {
+		w.next(withPresence)
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		p := watch(t, c, l, "room.1/ada", "room.2/bob")
 		counts, err := c.Presence(t.Context(), "t", "room.*", WithCounts())
@@ -653,13 +586,10 @@ func TestPresenceFarBehind(t *testing.T) {
 		changes(t, p, "+room.1/dan", "+room.3/eve")
 		changes(t, counts, "room.3:1") // room.1 has as many as it was told last
 	})
-}
-
-// A loss of the connection is no leaving: what another one brings is compared with what was
-// shown.
-func TestPresenceRestored(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newPresenceWorld(t)
+	// A loss of the connection is no leaving: what another one brings is compared with what was
+	// shown.
+	bubble(t, "Presence restored", func(t *testing.T, w *world) {
+		w.next(withPresence)
 		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
 		p := watch(t, c, l, "room.1/ada", "room.1/bob", "room.1/cy")
 		l.end(1011)
@@ -689,11 +619,10 @@ func TestPresenceRestored(t *testing.T) {
 		changes(t, p, "-room.1/dan")
 	})
 }
-
-// In a move the old connection feeds a presence until the new one has brought all there is.
 func TestPresenceMoves(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newPresenceWorld(t)
+	// In a move the old connection feeds a presence until the new one has brought all there is.
+	bubble(t, "Presence moves", func(t *testing.T, w *world) {
+		w.next(withPresence)
 		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
 		p := watch(t, c, l, "room.1/ada", "room.1/bob")
 		l.line("RECONNECT")
@@ -723,12 +652,8 @@ func TestPresenceMoves(t *testing.T) {
 			t.Errorf("the connection that was left has got %q", got)
 		}
 	})
-}
-
-// A move does not wait for ever for the next edge to say who is present.
-func TestPresenceMovesUnsynced(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newPresenceWorld(t)
+	bubble(t, "a move does not wait for ever for the next edge to say who is present", func(t *testing.T, w *world) {
+		w.next(withPresence)
 		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
 		p := watch(t, c, l, "room.1/ada")
 		began := time.Now()
@@ -747,12 +672,8 @@ func TestPresenceMovesUnsynced(t *testing.T) {
 			t.Error("not synced")
 		}
 	})
-}
-
-// The next connection that has brought all there is may die: the old one still knows.
-func TestPresenceNextDies(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newPresenceWorld(t)
+	bubble(t, "the next connection that has brought all there is may die: the old one still knows", func(t *testing.T, w *world) {
+		w.next(withPresence)
 		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
 		mustSubscribe(t, c, "x")
 		m := mustJoin(t, c, "room.1")
@@ -778,12 +699,8 @@ func TestPresenceNextDies(t *testing.T) {
 		event[Moved](w)
 		changes(t, p)
 	})
-}
-
-// Beside a suspect connection the next one takes over what it does.
-func TestPresenceSuspect(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newPresenceWorld(t)
+	bubble(t, "beside a suspect connection the next one takes over what it does", func(t *testing.T, w *world) {
+		w.next(withPresence)
 		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
 		m := mustJoin(t, c, "room.1")
 		p := watch(t, c, l, "room.1/ada", "room.1/bob")
@@ -798,9 +715,7 @@ func TestPresenceSuspect(t *testing.T) {
 		changes(t, p, "-room.1/bob")
 		l.here(0, "room.1/cy")
 		changes(t, p)
-		if err := m.Leave(t.Context()); err != nil {
-			t.Error(err)
-		}
+		noError(t, m.Leave(t.Context()))
 		synctest.Wait()
 		for _, edge := range []*fakeLink{l, second} { // the old one may have it as a member still
 			if lines, _ := edge.sent(); !slices.Contains(lines, "LEAVE:t:room.1") {
@@ -808,12 +723,8 @@ func TestPresenceSuspect(t *testing.T) {
 			}
 		}
 	})
-}
-
-// A frame that is broken ends the connection, as any other does.
-func TestBrokenPresence(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newPresenceWorld(t)
+	bubble(t, "a frame that is broken ends the connection, as any other does", func(t *testing.T, w *world) {
+		w.next(withPresence)
 		_, l := w.mustConnect([]string{edgeA}, nil)
 		l.in <- []byte{5, 0x80} // of a later version
 		l.in <- []byte{5, 3, 0}
@@ -843,9 +754,7 @@ func TestPresenceEnds(t *testing.T) {
 				<-c.Done()
 			}
 			<-m.Done()
-			if closed != (m.Err() == nil) {
-				t.Errorf("got %v", m.Err())
-			}
+			equal(t, "closed", closed, m.Err() == nil)
 			change, err := p.Next(t.Context())
 			if !closed {
 				if err != nil || changeText(change) != "+room.1/ada" {
@@ -853,18 +762,12 @@ func TestPresenceEnds(t *testing.T) {
 				}
 				_, err = p.Next(t.Context())
 			}
-			if !errors.Is(err, want) {
-				t.Errorf("got %v, want %v", err, want)
-			}
+			wantError(t, err, want)
 			if p.Synced() {
 				t.Error("synced")
 			}
-			if err := p.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
-			if err := m.Leave(t.Context()); err != nil {
-				t.Error(err)
-			}
+			noError(t, p.Close(t.Context()))
+			noError(t, m.Leave(t.Context()))
 		})
 	}
 }

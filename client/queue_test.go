@@ -24,36 +24,34 @@ func TestQueuePolicies(t *testing.T) {
 			{DropNewest, dropped, 0, limit - 1},
 			{EndOnFull, full, 0, limit - 1},
 		} {
-			t.Run(fmt.Sprint(test.policy, limit), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					var group sync.WaitGroup
-					q := newQueue(limit, test.policy, &group, make(chan struct{}))
-					for i := range limit {
-						if got := q.push(numbered(i)); got != queued && got != crowded {
-							t.Fatalf("message %d: %d", i, got)
-						}
+			bubble(t, fmt.Sprint(test.policy, limit), func(t *testing.T, _ *world) {
+				var group sync.WaitGroup
+				q := newQueue(limit, test.policy, &group, make(chan struct{}))
+				for i := range limit {
+					if got := q.push(numbered(i)); got != queued && got != crowded {
+						t.Fatalf("message %d: %d", i, got)
 					}
-					synctest.Wait() // one may be on its way into the channel, where it does not count
-					counts := map[pushed]int{}
-					for i := range 3 {
-						counts[q.push(numbered(limit+i))]++
-						synctest.Wait()
-					}
-					if slack := 3 - counts[test.result]; slack < 0 || slack > 1 || slack == 1 && limit <= direct {
-						t.Errorf("results %v", counts)
-					}
-					q.end(false)
-					var got []int
-					for m := range q.out {
-						n, _ := strconv.Atoi(m.Channel)
-						got = append(got, n)
-					}
-					if !slices.IsSorted(got) || len(got) < limit || len(got) > limit+1 ||
-						test.policy == DropOldest && got[len(got)-1] != test.last || test.policy != DropOldest && got[0] != test.first {
-						t.Errorf("got %v", got)
-					}
-					group.Wait()
-				})
+				}
+				synctest.Wait() // one may be on its way into the channel, where it does not count
+				counts := map[pushed]int{}
+				for i := range 3 {
+					counts[q.push(numbered(limit+i))]++
+					synctest.Wait()
+				}
+				if slack := 3 - counts[test.result]; slack < 0 || slack > 1 || slack == 1 && limit <= direct {
+					t.Errorf("results %v", counts)
+				}
+				q.end(false)
+				var got []int
+				for m := range q.out {
+					n, _ := strconv.Atoi(m.Channel)
+					got = append(got, n)
+				}
+				if !slices.IsSorted(got) || len(got) < limit || len(got) > limit+1 ||
+					test.policy == DropOldest && got[len(got)-1] != test.last || test.policy != DropOldest && got[0] != test.first {
+					t.Errorf("got %v", got)
+				}
+				group.Wait()
 			})
 		}
 	}
@@ -64,33 +62,30 @@ func TestQueueEnds(t *testing.T) {
 		"discarded":         func(q *queue, _ chan struct{}) { q.end(true) },
 		"the client closed": func(q *queue, closed chan struct{}) { q.end(false); close(closed) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var group sync.WaitGroup
-				closed := make(chan struct{})
-				q := newQueue(1000, DropOldest, &group, closed)
-				for i := range 500 {
-					q.push(numbered(i))
-				}
-				synctest.Wait()
-				stop(q, closed)
-				group.Wait()
-				n := 0
-				for range q.out {
-					n++
-				}
-				if n != direct {
-					t.Errorf("%d messages can be read", n)
-				}
-				q.push(numbered(1)) // is for nobody
-			})
+		bubble(t, name, func(t *testing.T, _ *world) {
+			var group sync.WaitGroup
+			closed := make(chan struct{})
+			q := newQueue(1000, DropOldest, &group, closed)
+			for i := range 500 {
+				q.push(numbered(i))
+			}
+			synctest.Wait()
+			stop(q, closed)
+			group.Wait()
+			n := 0
+			for range q.out {
+				n++
+			}
+			if n != direct {
+				t.Errorf("%d messages can be read", n)
+			}
+			q.push(numbered(1)) // is for nobody
 		})
 	}
 }
 
-// A reader that keeps up with the average gets everything, in order.
-func TestQueueOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+func TestQueue(t *testing.T) {
+	bubble(t, "a reader that keeps up with the average gets everything, in order", func(t *testing.T, _ *world) {
 		var group sync.WaitGroup
 		q := newQueue(1000, EndOnFull, &group, make(chan struct{}))
 		const n = 5000
@@ -120,11 +115,7 @@ func TestQueueOrder(t *testing.T) {
 		}
 		group.Wait()
 	})
-}
-
-func TestQueueFullEvents(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	bubble(t, "Queue full events", func(t *testing.T, w *world) {
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		s := mustSubscribe(t, c, "x", WithQueue(2, DropOldest))
 		for i := range 5 {
@@ -146,16 +137,12 @@ func TestQueueFullEvents(t *testing.T) {
 		if total.Dropped != 8 || time.Since(start) != fullEvery {
 			t.Errorf("%d dropped, told after %v", total.Dropped, time.Since(start))
 		}
-		if got := payloads(t, s, 2); !slices.Equal(got, []string{"8", "9"}) {
-			t.Errorf("got %q", got)
-		}
+		wantPayloads(t, s, "8", "9")
 		ends := mustSubscribe(t, c, "y", WithQueue(1, EndOnFull))
 		l.deliver("y", "1", "y")
 		l.deliver("y", "2", "y")
 		synctest.Wait()
-		if got := payloads(t, ends, 1); got[0] != "1" {
-			t.Errorf("got %q", got)
-		}
+		wantPayloads(t, ends, "1")
 		if _, ok := <-ends.Messages(); ok || !errors.Is(ends.Err(), ErrQueueFull) {
 			t.Errorf("got %v", ends.Err())
 		}
@@ -163,11 +150,7 @@ func TestQueueFullEvents(t *testing.T) {
 			t.Errorf("sent %q", lines)
 		}
 	})
-}
-
-func TestSubscribeFunc(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	bubble(t, "Subscribe func", func(t *testing.T, w *world) {
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		var got []string
 		resume := make(chan struct{})
@@ -175,9 +158,7 @@ func TestSubscribeFunc(t *testing.T) {
 		s, err := c.SubscribeFunc(t.Context(), "t", "x", func(m Message) {
 			got = append(got, string(m.Payload))
 			if len(got) == 2 {
-				if err := s.Unsubscribe(t.Context()); err != nil {
-					t.Error(err)
-				}
+				noError(t, s.Unsubscribe(t.Context()))
 				close(resume)
 			}
 		})

@@ -8,10 +8,8 @@ import (
 	"time"
 )
 
-// While the client is not back, a further loss does not make it away for less long.
-func TestAwayTwice(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+func TestReconnects(t *testing.T) {
+	bubble(t, "while the client is not back, a further loss does not make it away for less long", func(t *testing.T, w *world) {
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		mustSubscribe(t, c, "x")
 		heard := l.heard()
@@ -27,52 +25,7 @@ func TestAwayTwice(t *testing.T) {
 			t.Errorf("away %v", e.Away)
 		}
 	})
-}
-
-// A client whose connection an operator closes comes back, however it learns of it. So does
-// one that does not know the code of such a line.
-func TestClosedByOperator(t *testing.T) {
-	for _, test := range []struct {
-		line, reason string
-		want         Code
-	}{
-		{"ERR:closed_by_operator", "closed_by_operator", "closed_by_operator"},
-		{"", "closed_by_operator", "closed_by_operator"}, // the end of a WebTransport session overtook the line
-		{"ERR:of_later", "of_later", CodeDisconnected},
-	} {
-		t.Run(test.line+" "+test.reason, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				c, l := w.mustConnect([]string{edgeA}, nil)
-				s := mustSubscribe(t, c, "x")
-				if test.line != "" {
-					l.line(test.line)
-				}
-				l.endFor(1013, test.reason)
-				e := event[Disconnected](w)
-				err, ok := e.Err.(*Error)
-				if !ok || err.Code != test.want || err.Close != 1013 {
-					t.Errorf("got %+v", e)
-				}
-				if test.want == "closed_by_operator" && !errors.Is(e.Err, ErrClosedByOperator) {
-					t.Errorf("got %v", e.Err)
-				}
-				if e := event[Reconnecting](w); e != (Reconnecting{1, 0}) {
-					t.Errorf("got %+v", e)
-				}
-				event[Reconnected](w)
-				(<-w.links).deliver("x", "back", "x")
-				if got := payloads(t, s, 1); got[0] != "back" {
-					t.Errorf("got %q", got)
-				}
-			})
-		})
-	}
-}
-
-func TestReconnect(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	bubble(t, "Reconnect", func(t *testing.T, w *world) {
 		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
 		s := mustSubscribe(t, c, "x.#")
 		l.deliver("x", "1", "x.#")
@@ -85,9 +38,7 @@ func TestReconnect(t *testing.T) {
 		if e := event[Disconnected](w); e.Edge != edgeA || !errors.Is(e.Err, ErrDisconnected) || e.Err.(*Error).Close != 1001 {
 			t.Errorf("got %+v", e)
 		}
-		if e := event[Reconnecting](w); e != (Reconnecting{1, 0}) {
-			t.Errorf("got %+v", e)
-		}
+		wantEvent(w, Reconnecting{1, 0})
 		var slept time.Duration
 		for attempt := range 12 {
 			e := event[Reconnecting](w)
@@ -97,12 +48,8 @@ func TestReconnect(t *testing.T) {
 			}
 			slept += e.Delay
 		}
-		if err := c.Publish(t.Context(), "t", "x", nil); !errors.Is(err, ErrDisconnected) {
-			t.Errorf("got %v", err)
-		}
-		if err := c.Flush(t.Context()); !errors.Is(err, ErrDisconnected) {
-			t.Errorf("got %v", err)
-		}
+		wantError(t, c.Publish(t.Context(), "t", "x", nil), ErrDisconnected)
+		wantError(t, c.Flush(t.Context()), ErrDisconnected)
 		// A subscription waits for the connection.
 		subscribed := make(chan *Subscription)
 		go func() { subscribed <- mustSubscribe(t, c, "y") }()
@@ -124,71 +71,86 @@ func TestReconnect(t *testing.T) {
 		if got := append(payloads(t, s, 1), payloads(t, y, 1)...); !slices.Equal(got, []string{"2", "3"}) {
 			t.Errorf("got %q", got)
 		}
-		if err := c.Publish(t.Context(), "t", "x", nil); err != nil {
-			t.Error(err)
-		}
+		noError(t, c.Publish(t.Context(), "t", "x", nil))
 	})
-}
-
-func TestReconnectTimes(t *testing.T) {
-	t.Run("an edge that ends connections at once", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			_, l := w.mustConnect([]string{edgeA}, nil)
-			start := time.Now()
-			for range 30 {
-				l.end(1011)
-				l = <-w.links
-			}
-			if since := time.Since(start); since < 30*time.Second {
-				t.Errorf("30 connections in %v", since)
-			}
-			// A connection that lasts starts anew.
-			time.Sleep(stableAfter)
-			before := time.Now()
-			l.end(1011)
-			<-w.links
-			if time.Since(before) != 0 {
-				t.Errorf("waited %v", time.Since(before))
-			}
-		})
-	})
-	t.Run("an edge that asks to wait", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			_, l := w.mustConnect([]string{edgeA}, nil)
-			w.set(edgeA, errDraining)
-			l.end(1001)
-			event[Reconnecting](w)
-			if e := event[Reconnecting](w); e.Delay < 5*time.Second {
-				t.Errorf("got %+v", e)
-			}
-			w.set(edgeA, &Error{Code: "draining", Status: 503, RetryAfter: time.Hour})
-			event[Reconnecting](w)
-			if e := event[Reconnecting](w); e.Delay > 15*time.Second {
-				t.Errorf("got %+v", e)
-			}
-		})
-	})
-}
-
-// A subscription that is restored may be refused then.
-func TestRestoreRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	bubble(t, "a subscription that is restored may be refused then", func(t *testing.T, w *world) {
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		s, kept := mustSubscribe(t, c, "x"), mustSubscribe(t, c, "y")
 		w.next(func(l *fakeLink) { l.answer["SUB:t:x"] = "ERR:permission_denied:SUB:t:x" })
 		l.end(1001)
-		if e := event[SubscriptionError](w); e != (SubscriptionError{Tenant: "t", Pattern: "x", Code: "permission_denied"}) {
-			t.Errorf("got %+v", e)
-		}
+		wantEvent(w, SubscriptionError{Tenant: "t", Pattern: "x", Code: "permission_denied"})
 		event[Reconnected](w)
 		if _, ok := <-s.Messages(); ok || !errors.Is(s.Err(), ErrPermissionDenied) {
 			t.Error(s.Err())
 		}
-		if kept.Err() != nil {
-			t.Error(kept.Err())
+		equal(t, "kept.Err()", kept.Err(), nil)
+	})
+}
+
+// A client whose connection an operator closes comes back, however it learns of it. So does
+// one that does not know the code of such a line.
+func TestClosedByOperator(t *testing.T) {
+	for _, test := range []struct {
+		line, reason string
+		want         Code
+	}{
+		{"ERR:closed_by_operator", "closed_by_operator", "closed_by_operator"},
+		{"", "closed_by_operator", "closed_by_operator"}, // the end of a WebTransport session overtook the line
+		{"ERR:of_later", "of_later", CodeDisconnected},
+	} {
+		bubble(t, test.line+" "+test.reason, func(t *testing.T, w *world) {
+			c, l := w.mustConnect([]string{edgeA}, nil)
+			s := mustSubscribe(t, c, "x")
+			if test.line != "" {
+				l.line(test.line)
+			}
+			l.endFor(1013, test.reason)
+			e := event[Disconnected](w)
+			err, ok := e.Err.(*Error)
+			if !ok || err.Code != test.want || err.Close != 1013 {
+				t.Errorf("got %+v", e)
+			}
+			if test.want == "closed_by_operator" && !errors.Is(e.Err, ErrClosedByOperator) {
+				t.Errorf("got %v", e.Err)
+			}
+			wantEvent(w, Reconnecting{1, 0})
+			event[Reconnected](w)
+			(<-w.links).deliver("x", "back", "x")
+			wantPayloads(t, s, "back")
+		})
+	}
+}
+
+func TestReconnectTimes(t *testing.T) {
+	bubble(t, "an edge that ends connections at once", func(t *testing.T, w *world) {
+		_, l := w.mustConnect([]string{edgeA}, nil)
+		start := time.Now()
+		for range 30 {
+			l.end(1011)
+			l = <-w.links
+		}
+		if since := time.Since(start); since < 30*time.Second {
+			t.Errorf("30 connections in %v", since)
+		}
+		// A connection that lasts starts anew.
+		time.Sleep(stableAfter)
+		before := time.Now()
+		l.end(1011)
+		<-w.links
+		equal(t, "waited", time.Since(before), 0)
+	})
+	bubble(t, "an edge that asks to wait", func(t *testing.T, w *world) {
+		_, l := w.mustConnect([]string{edgeA}, nil)
+		w.set(edgeA, errDraining)
+		l.end(1001)
+		event[Reconnecting](w)
+		if e := event[Reconnecting](w); e.Delay < 5*time.Second {
+			t.Errorf("got %+v", e)
+		}
+		w.set(edgeA, &Error{Code: "draining", Status: 503, RetryAfter: time.Hour})
+		event[Reconnecting](w)
+		if e := event[Reconnecting](w); e.Delay > 15*time.Second {
+			t.Errorf("got %+v", e)
 		}
 	})
 }

@@ -17,108 +17,78 @@ func withProvider(p func(context.Context) (AccessToken, error)) func(*Options) {
 
 func TestRenewToken(t *testing.T) {
 	counted := func(n int) string { return fmt.Sprintf("AT_%d", n) }
-	t.Run("another token", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w, calls := newWorld(t), &asked{}
-			c, _ := w.mustConnect([]string{edgeA}, withProvider(provider(time.Hour, calls, nil, counted)))
-			if err := c.RenewToken(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if e := event[Moved](w); e.Reason != ReasonToken {
-				t.Errorf("%+v", e)
-			}
-			if second := <-w.links; second.token != "AT_2" {
-				t.Errorf("token %s", second.token)
-			}
-		})
+	bubble(t, "another token", func(t *testing.T, w *world) {
+		calls := &asked{}
+		c, _ := w.mustConnect([]string{edgeA}, withProvider(provider(time.Hour, calls, nil, counted)))
+		must(t, c.RenewToken(t.Context()))
+		equal(t, "Moved.Reason", event[Moved](w).Reason, ReasonToken)
+		equal(t, "token", (<-w.links).token, "AT_2")
 	})
-	t.Run("the same token", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w, calls := newWorld(t), &asked{}
-			c, _ := w.mustConnect([]string{edgeA}, withProvider(provider(time.Hour, calls, nil, func(int) string { return "AT_same" })))
-			if err := c.RenewToken(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			synctest.Wait()
-			if len(calls.all()) != 2 || len(w.links) != 0 {
-				t.Errorf("%d calls, %d connections", len(calls.all()), len(w.links))
-			}
-		})
+	bubble(t, "the same token", func(t *testing.T, w *world) {
+		calls := &asked{}
+		c, _ := w.mustConnect([]string{edgeA}, withProvider(provider(time.Hour, calls, nil, func(int) string { return "AT_same" })))
+		must(t, c.RenewToken(t.Context()))
+		synctest.Wait()
+		if len(calls.all()) != 2 || len(w.links) != 0 {
+			t.Errorf("%d calls, %d connections", len(calls.all()), len(w.links))
+		}
 	})
-	t.Run("it fails", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w, calls := newWorld(t), &asked{}
-			c, _ := w.mustConnect([]string{edgeA}, withProvider(provider(time.Hour, calls, func(n int) bool { return n > 1 }, counted)))
-			if err := c.RenewToken(t.Context()); !errors.Is(err, ErrTokenProvider) || !strings.HasSuffix(err.Error(), "no token today") {
-				t.Errorf("got %v", err)
-			}
-			if e := event[EdgeError](w); e.Code != CodeTokenProvider || e.Err == nil {
-				t.Errorf("got %+v", e)
-			}
-			if c.Err() != nil {
-				t.Error(c.Err())
-			}
-		})
+	bubble(t, "it fails", func(t *testing.T, w *world) {
+		calls := &asked{}
+		c, _ := w.mustConnect([]string{edgeA}, withProvider(provider(time.Hour, calls, func(n int) bool { return n > 1 }, counted)))
+		if err := c.RenewToken(t.Context()); !errors.Is(err, ErrTokenProvider) || !strings.HasSuffix(err.Error(), "no token today") {
+			t.Errorf("got %v", err)
+		}
+		if e := event[EdgeError](w); e.Code != CodeTokenProvider || e.Err == nil {
+			t.Errorf("got %+v", e)
+		}
+		equal(t, "c.Err()", c.Err(), nil)
 	})
-	t.Run("calls at the same time share one that begins later", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w, calls := newWorld(t), &asked{}
-			c, _ := w.mustConnect([]string{edgeA}, withProvider(func(context.Context) (AccessToken, error) {
-				n := calls.now()
-				if n == 2 {
-					time.Sleep(5 * time.Second)
-				}
-				return AccessToken{Token: counted(n)}, nil
-			}))
-			var group sync.WaitGroup
-			for i := range 5 {
-				group.Go(func() {
-					time.Sleep(time.Duration(i) * 1100 * time.Millisecond) // the first begins the call, the others come while it runs
-					if err := c.RenewToken(t.Context()); err != nil {
-						t.Error(err)
-					}
-				})
+	bubble(t, "calls at the same time share one that begins later", func(t *testing.T, w *world) {
+		calls := &asked{}
+		c, _ := w.mustConnect([]string{edgeA}, withProvider(func(context.Context) (AccessToken, error) {
+			n := calls.now()
+			if n == 2 {
+				time.Sleep(5 * time.Second)
 			}
-			group.Wait()
-			all := calls.all()
-			if len(all) != 3 || all[2].Sub(all[1]) != 6*time.Second {
-				t.Errorf("calls at %v", all)
-			}
-		})
+			return AccessToken{Token: counted(n)}, nil
+		}))
+		var group sync.WaitGroup
+		for i := range 5 {
+			group.Go(func() {
+				time.Sleep(time.Duration(i) * 1100 * time.Millisecond) // the first begins the call, the others come while it runs
+				noError(t, c.RenewToken(t.Context()))
+			})
+		}
+		group.Wait()
+		all := calls.all()
+		if len(all) != 3 || all[2].Sub(all[1]) != 6*time.Second {
+			t.Errorf("calls at %v", all)
+		}
 	})
-	t.Run("no provider, and after the end", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w, calls := newWorld(t), &asked{}
-			c, _ := w.mustConnect([]string{edgeA}, nil)
-			if err := c.RenewToken(t.Context()); !errors.Is(err, ErrBadOption) {
-				t.Errorf("got %v", err)
-			}
-			c, _ = w.mustConnect([]string{edgeA}, withProvider(provider(time.Hour, calls, nil, counted)))
-			c.Close()
-			if err := c.RenewToken(t.Context()); !errors.Is(err, ErrClosed) || len(calls.all()) != 1 {
-				t.Errorf("got %v after %d calls", err, len(calls.all()))
-			}
-		})
+	bubble(t, "no provider, and after the end", func(t *testing.T, w *world) {
+		calls := &asked{}
+		c, _ := w.mustConnect([]string{edgeA}, nil)
+		wantError(t, c.RenewToken(t.Context()), ErrBadOption)
+		c, _ = w.mustConnect([]string{edgeA}, withProvider(provider(time.Hour, calls, nil, counted)))
+		c.Close()
+		if err := c.RenewToken(t.Context()); !errors.Is(err, ErrClosed) || len(calls.all()) != 1 {
+			t.Errorf("got %v after %d calls", err, len(calls.all()))
+		}
 	})
-	t.Run("its context ends, and the client goes on", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w, calls := newWorld(t), &asked{}
-			c, _ := w.mustConnect([]string{edgeA}, withProvider(func(ctx context.Context) (AccessToken, error) {
-				if calls.now() == 2 {
-					<-ctx.Done()
-					return AccessToken{}, ctx.Err()
-				}
-				return AccessToken{Token: "AT_1"}, nil
-			}))
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-			defer cancel()
-			if err := c.RenewToken(ctx); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("got %v", err)
+	bubble(t, "its context ends, and the client goes on", func(t *testing.T, w *world) {
+		calls := &asked{}
+		c, _ := w.mustConnect([]string{edgeA}, withProvider(func(ctx context.Context) (AccessToken, error) {
+			if calls.now() == 2 {
+				<-ctx.Done()
+				return AccessToken{}, ctx.Err()
 			}
-			if err := c.RenewToken(t.Context()); err != nil {
-				t.Error(err)
-			}
-		})
+			return AccessToken{Token: "AT_1"}, nil
+		}))
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		wantError(t, c.RenewToken(ctx), context.DeadlineExceeded)
+		noError(t, c.RenewToken(t.Context()))
 	})
 }
 
@@ -160,37 +130,35 @@ func TestProviderIsAskedOnceASecond(t *testing.T) {
 			},
 		},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w, calls := newWorld(t), &asked{}
-				inner := provider(test.life, calls, test.fail, func(int) string { return "AT_same" })
-				c, l := w.mustConnect([]string{edgeA}, func(o *Options) {
-					withProvider(func(ctx context.Context) (AccessToken, error) {
-						defer time.Sleep(100 * time.Millisecond) // it takes its time
-						return inner(ctx)
-					})(o)
-					o.MinBackOff, o.MaxBackOff = time.Millisecond, 10*time.Millisecond
-				})
-				if test.do != nil {
-					test.do(c, l)
-				}
-				time.Sleep(20 * time.Second)
-				all := calls.all()
-				if len(all) < 10 {
-					t.Errorf("%d calls", len(all))
-				}
-				for i := range all[1:] {
-					if d := all[i+1].Sub(all[i]); d < 1100*time.Millisecond {
-						t.Errorf("call %d came %v after the one before", i+1, d)
-					}
-				}
-				c.Close()
-				for len(w.events) > 0 {
-					if e, ok := (<-w.events).(EdgeError); ok && e.Code == "unexpected" {
-						t.Errorf("%v", e.Err)
-					}
-				}
+		bubble(t, test.name, func(t *testing.T, w *world) {
+			calls := &asked{}
+			inner := provider(test.life, calls, test.fail, func(int) string { return "AT_same" })
+			c, l := w.mustConnect([]string{edgeA}, func(o *Options) {
+				withProvider(func(ctx context.Context) (AccessToken, error) {
+					defer time.Sleep(100 * time.Millisecond) // it takes its time
+					return inner(ctx)
+				})(o)
+				o.MinBackOff, o.MaxBackOff = time.Millisecond, 10*time.Millisecond
 			})
+			if test.do != nil {
+				test.do(c, l)
+			}
+			time.Sleep(20 * time.Second)
+			all := calls.all()
+			if len(all) < 10 {
+				t.Errorf("%d calls", len(all))
+			}
+			for i := range all[1:] {
+				if d := all[i+1].Sub(all[i]); d < 1100*time.Millisecond {
+					t.Errorf("call %d came %v after the one before", i+1, d)
+				}
+			}
+			c.Close()
+			for len(w.events) > 0 {
+				if e, ok := (<-w.events).(EdgeError); ok && e.Code == "unexpected" {
+					t.Errorf("%v", e.Err)
+				}
+			}
 		})
 	}
 }
@@ -212,12 +180,9 @@ func TestLoggedOut(t *testing.T) {
 			return AccessToken{Token: "AT_1", ExpiresIn: life}, nil
 		}
 	}
-	t.Run("as it connects", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			_, err := w.connect(t.Context(), []string{edgeA}, withProvider(out(&asked{}, 1, 0)))
-			check(t, err)
-		})
+	bubble(t, "as it connects", func(t *testing.T, w *world) {
+		_, err := w.connect(t.Context(), []string{edgeA}, withProvider(out(&asked{}, 1, 0)))
+		check(t, err)
 	})
 	for name, do := range map[string]func(w *world, c *Client, l *fakeLink){
 		"by the clock":      func(*world, *Client, *fakeLink) {},
@@ -232,56 +197,47 @@ func TestLoggedOut(t *testing.T) {
 			l.set(func(l *fakeLink) { l.mute["PING"] = true })
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w, calls := newWorld(t), &asked{}
-				c, l := w.mustConnect([]string{edgeA}, withProvider(out(calls, 2, time.Minute)))
-				s := mustSubscribe(t, c, "x")
-				time.Sleep(5 * time.Second)
-				do(w, c, l)
-				<-c.Done()
-				check(t, c.Err())
-				if _, ok := <-s.Messages(); ok {
-					t.Error("a message")
-				}
-				check(t, s.Err())
-				if len(calls.all()) != 2 {
-					t.Errorf("%d calls", len(calls.all()))
-				}
-			})
+		bubble(t, name, func(t *testing.T, w *world) {
+			calls := &asked{}
+			c, l := w.mustConnect([]string{edgeA}, withProvider(out(calls, 2, time.Minute)))
+			s := mustSubscribe(t, c, "x")
+			time.Sleep(5 * time.Second)
+			do(w, c, l)
+			<-c.Done()
+			check(t, c.Err())
+			if _, ok := <-s.Messages(); ok {
+				t.Error("a message")
+			}
+			check(t, s.Err())
+			if len(calls.all()) != 2 {
+				t.Errorf("%d calls", len(calls.all()))
+			}
 		})
 	}
-	t.Run("the call that asks gets the error", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			c, _ := w.mustConnect([]string{edgeA}, withProvider(out(&asked{}, 2, time.Hour)))
-			check(t, c.RenewToken(t.Context()))
-			<-c.Done()
-		})
+	bubble(t, "the call that asks gets the error", func(t *testing.T, w *world) {
+		c, _ := w.mustConnect([]string{edgeA}, withProvider(out(&asked{}, 2, time.Hour)))
+		check(t, c.RenewToken(t.Context()))
+		<-c.Done()
 	})
-	t.Run("the answer comes too late", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w, calls := newWorld(t), &asked{}
-			c, _ := w.mustConnect([]string{edgeA}, withProvider(func(context.Context) (AccessToken, error) {
-				if calls.now() == 2 {
-					time.Sleep(15 * time.Second)
-					return AccessToken{}, ErrLoggedOut
-				}
-				return AccessToken{Token: "AT_1"}, nil
-			}))
-			if err := c.RenewToken(t.Context()); !errors.Is(err, ErrTokenProvider) {
-				t.Errorf("got %v", err)
+	bubble(t, "the answer comes too late", func(t *testing.T, w *world) {
+		calls := &asked{}
+		c, _ := w.mustConnect([]string{edgeA}, withProvider(func(context.Context) (AccessToken, error) {
+			if calls.now() == 2 {
+				time.Sleep(15 * time.Second)
+				return AccessToken{}, ErrLoggedOut
 			}
-			<-c.Done()
-			if err := c.Err(); !errors.Is(err, ErrLoggedOut) || strings.Count(err.Error(), "logged_out") != 1 {
-				t.Errorf("got %v", err)
-			}
-		})
+			return AccessToken{Token: "AT_1"}, nil
+		}))
+		wantError(t, c.RenewToken(t.Context()), ErrTokenProvider)
+		<-c.Done()
+		if err := c.Err(); !errors.Is(err, ErrLoggedOut) || strings.Count(err.Error(), "logged_out") != 1 {
+			t.Errorf("got %v", err)
+		}
 	})
 }
 
-func TestExpiresIn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+func TestRenewal(t *testing.T) {
+	bubble(t, "Expires in", func(t *testing.T, _ *world) {
 		w, calls, start := newWorld(t), &asked{}, time.Now()
 		c, _ := w.mustConnect([]string{edgeA}, withProvider(func(context.Context) (AccessToken, error) {
 			calls.now()
@@ -297,15 +253,9 @@ func TestExpiresIn(t *testing.T) {
 		_, err := w.connect(t.Context(), []string{edgeA}, withProvider(func(context.Context) (AccessToken, error) {
 			return AccessToken{Token: "AT_1", ExpiresIn: -1}, nil
 		}))
-		if !errors.Is(err, ErrTokenProvider) {
-			t.Errorf("got %v", err)
-		}
+		wantError(t, err, ErrTokenProvider)
 	})
-}
-
-func TestRetry(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	bubble(t, "Retry", func(t *testing.T, w *world) {
 		c, l := w.mustConnect([]string{edgeA}, func(o *Options) { o.MinBackOff, o.MaxBackOff = time.Second, time.Hour })
 		c.Retry() // nothing to do
 		w.set(edgeA, errUnreachable)
@@ -333,19 +283,12 @@ func TestRetry(t *testing.T) {
 		c.Close()
 		c.Retry()
 	})
-}
-
-// What an edge asks for does not hold a client back that the application sends.
-func TestRetryAfter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	bubble(t, "what an edge asks for does not hold a client back that the application sends", func(t *testing.T, w *world) {
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		w.set(edgeA, errDraining)
 		l.end(1001)
 		event[Reconnecting](w)
-		if e := event[Reconnecting](w); e.Delay != 5*time.Second {
-			t.Errorf("%+v", e)
-		}
+		equal(t, "Reconnecting.Delay", event[Reconnecting](w).Delay, 5*time.Second)
 		w.set(edgeA, nil)
 		now := time.Now()
 		c.Retry()

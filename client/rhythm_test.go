@@ -3,7 +3,6 @@ package client
 import (
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
@@ -25,20 +24,16 @@ func TestRhythm(t *testing.T) {
 		{"after 5 s it still counts", append([]time.Duration{time.Second}, slices.Repeat([]time.Duration{500 * ms}, 12)...), 3 * time.Second},
 		{"after 10 s it does not", append([]time.Duration{time.Second}, slices.Repeat([]time.Duration{500 * ms}, 19)...), 1500 * ms},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := newClock()
-				for _, p := range test.pauses {
-					time.Sleep(p)
-					c.now()
-				}
-				if got := c.unusual(); got != test.want {
-					t.Errorf("got %v, want %v", got, test.want)
-				}
-				if got := time.Since(c.time()); got != 0 {
-					t.Errorf("heard %v ago", got)
-				}
-			})
+		bubble(t, test.name, func(t *testing.T, _ *world) {
+			c := newClock()
+			for _, p := range test.pauses {
+				time.Sleep(p)
+				c.now()
+			}
+			equal(t, "c.unusual()", c.unusual(), test.want)
+			if got := time.Since(c.time()); got != 0 {
+				t.Errorf("heard %v ago", got)
+			}
 		})
 	}
 }
@@ -61,17 +56,14 @@ func TestTrips(t *testing.T) {
 		for _, d := range test.times {
 			got.add(d)
 		}
-		if got.answerTimeout() != test.want {
-			t.Errorf("%s: %v, want %v", test.name, got.answerTimeout(), test.want)
-		}
+		equal(t, "got.answerTimeout()", got.answerTimeout(), test.want)
 	}
 }
 
-// A silence is unusual by the rhythm of what came before; it is asked about once, until
-// something other than the answer comes.
-func TestAskOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+func TestRhythms(t *testing.T) {
+	// A silence is unusual by the rhythm of what came before; it is asked about once, until
+	// something other than the answer comes.
+	bubble(t, "Ask once", func(t *testing.T, w *world) {
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		s := mustSubscribe(t, c, "x")
 		asked := func() (n int) {
@@ -87,9 +79,7 @@ func TestAskOnce(t *testing.T) {
 			flow(t, l, s) // it ends 100 ms after the last message
 			before := asked()
 			time.Sleep(unusualLeast - 100*time.Millisecond - 1)
-			if asked() != before {
-				t.Error("asked too early")
-			}
+			equal(t, "asked too early", asked(), before)
 			time.Sleep(time.Second)
 			if asked() != before+1 {
 				t.Errorf("round %d: asked %d times", round, asked()-before)
@@ -100,9 +90,7 @@ func TestAskOnce(t *testing.T) {
 			}
 			if round == 1 {
 				time.Sleep(5*time.Second + rhythmEnd)
-				if asked() != before+2 {
-					t.Errorf("not asked after KeepAlive")
-				}
+				equal(t, "not asked after KeepAlive", asked(), before+2)
 			}
 		}
 	})

@@ -60,42 +60,34 @@ func TestSender(t *testing.T) {
 		"an edge of the first version": {withSender, "ERR:bad_request", asks},
 		"without the option":           {nil, wire.LineFeaturesSender, doesNot},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				w.next(func(l *fakeLink) { l.answer[asks], l.answer[doesNot] = test.answer, test.answer })
-				c, l := w.mustConnect([]string{edgeA}, test.change)
-				s := mustSubscribe(t, c, "x")
-				if got := l.features(); got != test.asked {
-					t.Errorf("asked %q", got)
-				}
-				if test.asked == test.answer {
-					l.deliverFrom("alice", "x", "1")
-					l.deliverFrom("bob", "x", "2")
-					l.deliverFrom("", "x", "3")
-				}
-				l.deliver("x", "4", "x")
-				want := []string{": 4"}
-				if test.asked == test.answer && test.change != nil {
-					want = []string{"alice: 1", "bob: 2", ": 3", ": 4"}
-				}
-				if got := said(t, s, len(want)); !slices.Equal(got, want) {
-					t.Errorf("got %q, want %q", got, want)
-				}
-				l.end(1006) // the next connection asks again
-				next := <-w.links
-				synctest.Wait()
-				if got := next.features(); got != test.asked {
-					t.Errorf("asked %q", got)
-				}
-			})
+		bubble(t, name, func(t *testing.T, w *world) {
+			w.next(func(l *fakeLink) { l.answer[asks], l.answer[doesNot] = test.answer, test.answer })
+			c, l := w.mustConnect([]string{edgeA}, test.change)
+			s := mustSubscribe(t, c, "x")
+			equal(t, "asked", l.features(), test.asked)
+			if test.asked == test.answer {
+				l.deliverFrom("alice", "x", "1")
+				l.deliverFrom("bob", "x", "2")
+				l.deliverFrom("", "x", "3")
+			}
+			l.deliver("x", "4", "x")
+			want := []string{": 4"}
+			if test.asked == test.answer && test.change != nil {
+				want = []string{"alice: 1", "bob: 2", ": 3", ": 4"}
+			}
+			if got := said(t, s, len(want)); !slices.Equal(got, want) {
+				t.Errorf("got %q, want %q", got, want)
+			}
+			l.end(1006) // the next connection asks again
+			next := <-w.links
+			synctest.Wait()
+			equal(t, "asked", next.features(), test.asked)
 		})
 	}
 }
 
-func TestSenderOfHistory(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+func TestSenders(t *testing.T) {
+	bubble(t, "Sender of history", func(t *testing.T, w *world) {
 		w.next(func(l *fakeLink) { l.answer[wire.LineFeaturesSender] = wire.LineFeaturesHistory })
 		c, l := w.mustConnect([]string{edgeA}, withSender)
 		l.set(func(l *fakeLink) { l.mute["RSUB"] = true })
@@ -106,8 +98,20 @@ func TestSenderOfHistory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := said(t, s, 1); got[0] != "alice: 1" {
-			t.Errorf("got %q", got)
+		equal(t, "said(t, s, 1)[0]", said(t, s, 1)[0], "alice: 1")
+	})
+	// A takeover: what only the next connection has brought keeps its sender, as does what only the
+	// trailing one has.
+	bubble(t, "Suspect sender", func(t *testing.T, _ *world) {
+		w, _, first, s := startSuspect(t, withSender)
+		second := <-w.links
+		second.deliverFrom("alice", "x", "1")
+		event[Recovered](w)
+		equal(t, "said(t, s, 1)[0]", said(t, s, 1)[0], "alice: 1")
+		first.deliver("x", "1", "x") // a copy, from an edge of an earlier version
+		first.deliverFrom("bob", "x", "2")
+		if m := <-s.Messages(); m.Sender != "bob" || !m.Late {
+			t.Errorf("got %+v", m)
 		}
 	})
 }
@@ -116,61 +120,39 @@ func TestSenderOfHistory(t *testing.T) {
 // what the application gets says what the one that gave it says.
 func TestMoveSender(t *testing.T) {
 	for name, knowing := range map[string]int{"the first knows it": 0, "the second does": 1} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				c, first := w.mustConnect([]string{edgeA, edgeB}, withSender)
-				s := mustSubscribe(t, c, "x")
-				first.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
-				first.line("RECONNECT")
-				second := <-w.links
-				synctest.Wait()
-				both := func(payload string) {
-					for i, l := range []*fakeLink{first, second} {
-						if i == knowing {
-							l.deliverFrom("alice", "x", payload)
-						} else {
-							l.deliver("x", payload, "x")
-						}
+		bubble(t, name, func(t *testing.T, w *world) {
+			c, first := w.mustConnect([]string{edgeA, edgeB}, withSender)
+			s := mustSubscribe(t, c, "x")
+			first.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
+			first.line("RECONNECT")
+			second := <-w.links
+			synctest.Wait()
+			both := func(payload string) {
+				for i, l := range []*fakeLink{first, second} {
+					if i == knowing {
+						l.deliverFrom("alice", "x", payload)
+					} else {
+						l.deliver("x", payload, "x")
 					}
 				}
-				both("1") // the second waits for the first
-				synctest.Wait()
-				both("2")
-				first.line("OK:UNSUB:t:x")
-				event[Moved](w)
-				second.deliverFrom("bob", "x", "3")
-				time.Sleep(2 * time.Second) // whatever waits has come
-				want := []string{"alice: 1", "alice: 2", "bob: 3"}
-				if knowing == 1 {
-					want = []string{": 1", ": 2", "bob: 3"}
-				}
-				if got := said(t, s, 3); !slices.Equal(got, want) {
-					t.Errorf("got %q, want %q", got, want)
-				}
-				if n := len(s.Messages()); n > 0 {
-					t.Errorf("%d copies", n)
-				}
-			})
+			}
+			both("1") // the second waits for the first
+			synctest.Wait()
+			both("2")
+			first.line("OK:UNSUB:t:x")
+			event[Moved](w)
+			second.deliverFrom("bob", "x", "3")
+			time.Sleep(2 * time.Second) // whatever waits has come
+			want := []string{"alice: 1", "alice: 2", "bob: 3"}
+			if knowing == 1 {
+				want = []string{": 1", ": 2", "bob: 3"}
+			}
+			if got := said(t, s, 3); !slices.Equal(got, want) {
+				t.Errorf("got %q, want %q", got, want)
+			}
+			if n := len(s.Messages()); n > 0 {
+				t.Errorf("%d copies", n)
+			}
 		})
 	}
-}
-
-// A takeover: what only the next connection has brought keeps its sender, as does what only the
-// trailing one has.
-func TestSuspectSender(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, _, first, s := startSuspect(t, withSender)
-		second := <-w.links
-		second.deliverFrom("alice", "x", "1")
-		event[Recovered](w)
-		if got := said(t, s, 1); got[0] != "alice: 1" {
-			t.Errorf("got %q", got)
-		}
-		first.deliver("x", "1", "x") // a copy, from an edge of an earlier version
-		first.deliverFrom("bob", "x", "2")
-		if m := <-s.Messages(); m.Sender != "bob" || !m.Late {
-			t.Errorf("got %+v", m)
-		}
-	})
 }

@@ -1,15 +1,14 @@
 package client
 
 import (
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-// An interest that only the next connection has confirmed is confirmed when the current one dies.
-func TestSubscribeAndSuspectDies(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+func TestSuspectEnds(t *testing.T) {
+	// An interest that only the next connection has confirmed is confirmed when the current one dies.
+	bubble(t, "Subscribe and suspect dies", func(t *testing.T, _ *world) {
 		w, c, first, _ := startSuspect(t, nil)
 		w.next(func(l *fakeLink) { l.mute["SUB:t:x"] = true })
 		event[Suspect](w)
@@ -22,11 +21,8 @@ func TestSubscribeAndSuspectDies(t *testing.T) {
 		second.line("OK:SUB:t:x")
 		event[Reconnected](w)
 	})
-}
-
-// What the current one has delivered at its end is not given again as the next one brings it.
-func TestSuspectDiesDelivering(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	// What the current one has delivered at its end is not given again as the next one brings it.
+	bubble(t, "Suspect dies delivering", func(t *testing.T, _ *world) {
 		w, _, first, s := startSuspect(t, nil)
 		w.next(muteSub)
 		event[Suspect](w)
@@ -39,15 +35,9 @@ func TestSuspectDiesDelivering(t *testing.T) {
 		second.line("OK:SUB:t:x")
 		event[Reconnected](w)
 		time.Sleep(time.Second)
-		if got := waiting(s); len(got) != 1 {
-			t.Errorf("got %q", got)
-		}
+		wantWaiting(t, s, 1)
 	})
-}
-
-// A last word is no sign of life: what the next one has brought is not lost.
-func TestSuspectLastWord(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, "a last word is no sign of life: what the next one has brought is not lost", func(t *testing.T, _ *world) {
 		w, _, first, s := startSuspect(t, nil)
 		w.next(muteSub)
 		event[Suspect](w)
@@ -57,19 +47,12 @@ func TestSuspectLastWord(t *testing.T) {
 		first.line("ERR:internal")
 		time.Sleep(2 * suspectEvery)
 		first.end(1011)
-		if got := transitions(w, 1); !slices.Equal(got, []string{"Disconnected"}) {
-			t.Errorf("got %q", got)
-		}
-		if got := payloads(t, s, 1); got[0] != "1" {
-			t.Errorf("got %q", got)
-		}
+		wantStrings(t, "transitions(w, 1)", transitions(w, 1), "Disconnected")
+		wantPayloads(t, s, "1")
 	})
-}
-
-// The next connection that is refused a subscription does not take over, and ends nothing
-// that the current one has.
-func TestSuspectNextRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	// The next connection that is refused a subscription does not take over, and ends nothing
+	// that the current one has.
+	bubble(t, "Suspect next refused", func(t *testing.T, _ *world) {
 		w, _, first, s := startSuspect(t, nil)
 		w.next(muteSub)
 		event[Suspect](w)
@@ -84,12 +67,8 @@ func TestSuspectNextRefused(t *testing.T) {
 			t.Error("it was not given up")
 		}
 		first.line("PONG")
-		if e := event[Recovered](w); e.Away != 0 {
-			t.Errorf("got %+v", e)
-		}
+		equal(t, "Recovered.Away", event[Recovered](w).Away, 0)
 		first.deliver("x", "1", "x")
-		if got := payloads(t, s, 1); !slices.Equal(got, []string{"1"}) {
-			t.Errorf("got %q", got)
-		}
+		wantPayloads(t, s, "1")
 	})
 }

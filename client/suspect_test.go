@@ -36,23 +36,6 @@ func startSuspect(t *testing.T, change func(*Options)) (w *world, c *Client, fir
 	return w, c, first, s
 }
 
-// payloadsOf reads n messages, and says which are late.
-func payloadsOf(t *testing.T, s *Subscription, n int) (got []string) {
-	t.Helper()
-	for range n {
-		m, ok := <-s.Messages()
-		if !ok {
-			t.Fatalf("the subscription ended (%v) after %q", s.Err(), got)
-		}
-		text := string(m.Payload)
-		if m.Late {
-			text += " late"
-		}
-		got = append(got, text)
-	}
-	return got
-}
-
 // name is that of an event's type.
 func name(e Event) string { return fmt.Sprintf("%T", e)[len("client."):] }
 
@@ -70,9 +53,8 @@ func transitions(w *world, n int) (got []string) {
 	return got
 }
 
-// The next connection takes over 2 s after the last message, with what it has brought.
-func TestSuspectTakesOver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+func TestSuspect(t *testing.T) {
+	bubble(t, "the next connection takes over 2 s after the last message, with what it has brought", func(t *testing.T, _ *world) {
 		w, c, first, s := startSuspect(t, nil)
 		w.next(muteSub)
 		heard := first.heard()
@@ -102,28 +84,16 @@ func TestSuspectTakesOver(t *testing.T) {
 			t.Errorf("got %+v", e)
 		}
 		for _, done := range []chan error{published, flushed} {
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
+			noError(t, <-done)
 		}
 		second.deliver("x", "2", "x")
-		if got := payloadsOf(t, s, 2); !slices.Equal(got, []string{"1", "2"}) {
-			t.Errorf("got %q", got)
-		}
-		if _, frames := first.sent(); len(frames) > 0 {
-			t.Errorf("the first has %q", frames)
-		}
-		if _, frames := second.sent(); !slices.Equal(frames, []string{"x=p"}) {
-			t.Errorf("the second has %q", frames)
-		}
+		wantPayloads(t, s, "1", "2")
+		wantFrames(t, first)
+		wantFrames(t, second, "x=p")
 	})
-}
-
-// What made a connection suspect is no usual pause: a second hole is noticed as soon as
-// the current one.
-func TestHoles(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	// What made a connection suspect is no usual pause: a second hole is noticed as soon as
+	// the current one.
+	bubble(t, "Holes", func(t *testing.T, w *world) {
 		c, first := w.mustConnect([]string{edgeA}, nil)
 		s := mustSubscribe(t, c, "x")
 		w.set(edgeA, errDraining)
@@ -132,21 +102,16 @@ func TestHoles(t *testing.T) {
 			heard := first.heard()
 			first.silence()
 			event[Suspect](w)
-			if after := time.Since(heard); after > 3*time.Second {
-				t.Errorf("suspect after %v", after)
-			}
+			atMost(t, "suspect after", time.Since(heard), 3*time.Second)
 			time.Sleep(6 * time.Second)
 			first.set(func(l *fakeLink) { clear(l.mute) })
 			first.line("PONG") // of the question
 			event[Recovered](w)
 		}
 	})
-}
-
-// The current connection that wakes stays, and delivers what the next one has brought; the
-// second is closed.
-func TestSuspectWakes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	// The current connection that wakes stays, and delivers what the next one has brought; the
+	// second is closed.
+	bubble(t, "Suspect wakes", func(t *testing.T, _ *world) {
 		w, c, first, s := startSuspect(t, nil)
 		w.next(muteSub)
 		event[Suspect](w)
@@ -166,24 +131,15 @@ func TestSuspectWakes(t *testing.T) {
 			t.Errorf("%+v after %v", e, time.Since(woke))
 		}
 		first.line("PONG")
-		if err := <-flushed; err != nil {
-			t.Error(err)
-		}
+		noError(t, <-flushed)
 		<-second.finished
-		if got := payloadsOf(t, s, 2); !slices.Equal(got, []string{"1", "2"}) {
-			t.Errorf("got %q", got)
-		}
+		wantPayloads(t, s, "1", "2")
 		synctest.Wait()
-		if got := waiting(s); len(got) > 0 {
-			t.Errorf("more: %q", got)
-		}
+		wantWaiting(t, s, 0)
 	})
-}
-
-// What a trailing connection brings is given once: as late if the current one does
-// not bring it.
-func TestTrail(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	// What a trailing connection brings is given once: as late if the current one does
+	// not bring it.
+	bubble(t, "Trail", func(t *testing.T, _ *world) {
 		w, _, first, s := startSuspect(t, nil)
 		w.next(muteSub)
 		event[Suspect](w)
@@ -198,19 +154,13 @@ func TestTrail(t *testing.T) {
 		first.deliver("x", "both", "x")
 		first.deliver("x", "after", "x")
 		first.deliver("x", "soon", "x")
-		if got := payloadsOf(t, s, 2); !slices.Equal(got, []string{"both", "after"}) {
-			t.Errorf("got %q", got)
-		}
+		wantPayloads(t, s, "both", "after")
 		time.Sleep(shelfTime / 2)
 		second.deliver("x", "soon", "x")
-		if got := payloadsOf(t, s, 2); !slices.Equal(got, []string{"soon", "missed late"}) {
-			t.Errorf("got %q", got)
-		}
+		wantPayloads(t, s, "soon", "missed late")
 		second.deliver("x", "missed", "x") // very late
 		second.deliver("x", "end", "x")
-		if got := payloadsOf(t, s, 1); !slices.Equal(got, []string{"end"}) {
-			t.Errorf("got %q", got)
-		}
+		wantPayloads(t, s, "end")
 		// It is asked to leave, and closed when it has answered what it was asked before, too.
 		first.line("PONG")
 		synctest.Wait()
@@ -224,6 +174,97 @@ func TestTrail(t *testing.T) {
 		lines, _ := first.sent()
 		if want := []string{"SUB:t:x", "PING", "UNSUB:t:x", "PING"}; !slices.Equal(lines, want) {
 			t.Errorf("sent %q, want %q", lines, want)
+		}
+	})
+	// Publishers that wait for room on the old connection go on at the new one, and a Flush
+	// fails if what was sent before it may be lost.
+	bubble(t, "Suspect publishes", func(t *testing.T, _ *world) {
+		w, c, first, _ := startSuspect(t, nil)
+		w.slow(edgeB+" websocket", 100*time.Millisecond)
+		first.set(func(l *fakeLink) { l.stuck = make(chan struct{}) })
+		for range 3 { // one is being sent, one waits
+			go c.Publish(t.Context(), "t", "x", make([]byte, sendBufferLimit-20)) //nolint:errcheck // the frames that come say it
+			synctest.Wait()
+		}
+		published := make(chan error, 1)
+		go func() { published <- c.Publish(t.Context(), "t", "x", []byte("last")) }()
+		event[Suspect](w)
+		flushed := make(chan error, 1)
+		go func() { flushed <- c.Flush(t.Context()) }()
+		event[Recovered](w)
+		noError(t, <-published)
+		wantError(t, <-flushed, ErrDisconnected)
+		noError(t, c.Flush(t.Context()))
+		second := <-w.links
+		synctest.Wait()
+		if _, frames := second.sent(); len(frames) != 2 || !slices.Contains(frames, "x=last") {
+			t.Errorf("%d frames on the second", len(frames))
+		}
+		close(first.stuck)
+		synctest.Wait()
+		if _, frames := first.sent(); len(frames) != 1 {
+			t.Errorf("%d frames on the first", len(frames))
+		}
+	})
+	// The current connection that has woken stays, although the next one is ready before the client
+	// has looked.
+	bubble(t, "Suspect woke before", func(t *testing.T, _ *world) {
+		w, _, first, _ := startSuspect(t, nil)
+		w.next(muteSub)
+		event[Suspect](w)
+		second := <-w.links
+		synctest.Wait()
+		first.deliver("x", "1", "x")
+		synctest.Wait()
+		second.line("OK:SUB:t:x")
+		if e := event[Recovered](w); e.Edge != edgeA || e.Away != 0 {
+			t.Errorf("got %+v", e)
+		}
+	})
+	// The time of a PING that waited for the end of a hole does not make the next suspicion
+	// later.
+	bubble(t, "Suspect twice", func(t *testing.T, _ *world) {
+		w, _, first, s := startSuspect(t, nil)
+		for _, edge := range []string{edgeA, edgeB} {
+			w.set(edge, errUnreachable)
+		}
+		for range 2 {
+			heard := first.heard()
+			event[Suspect](w)
+			atMost(t, "suspect after", time.Since(heard), 2100*time.Millisecond)
+			time.Sleep(8 * time.Second)
+			first.line("PONG")
+			event[Recovered](w)
+			flow(t, first, s)
+		}
+	})
+	// What ends the client on the current connection ends only the next one of a suspicion:
+	// the current one may wake.
+	bubble(t, "Suspect second revoked", func(t *testing.T, _ *world) {
+		w, c, first, s := startSuspect(t, nil)
+		w.next(muteSub)
+		event[Suspect](w)
+		(<-w.links).revoke()
+		synctest.Wait()
+		first.deliver("x", "1", "x")
+		event[Recovered](w)
+		payloads(t, s, 1)
+		equal(t, "c.Err()", c.Err(), nil)
+	})
+	bubble(t, "subscribe and Unsubscribe come to their end during a suspicion", func(t *testing.T, _ *world) {
+		w, c, _, s := startSuspect(t, nil)
+		w.slow(edgeB+" websocket", 2*time.Second)
+		old := mustSubscribeLater(t, c, "y")
+		event[Suspect](w)
+		y := mustSubscribeLater(t, c, "z")
+		unsubscribed := make(chan error, 1)
+		go func() { unsubscribed <- s.Unsubscribe(t.Context()) }()
+		event[Recovered](w)
+		second := <-w.links
+		noError(t, <-unsubscribed)
+		for sub, channel := range map[*Subscription]string{<-old: "y", <-y: "z"} {
+			second.deliver(channel, "1", channel)
+			payloads(t, sub, 1)
 		}
 	})
 }
@@ -248,202 +289,85 @@ func TestTrailEnds(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w, c, first, _ := startSuspect(t, nil)
-				event[Recovered](w)
-				end(w, c, first, <-w.links)
-				synctest.Wait()
-				c.post(func() {
-					if c.trail != nil && c.trail.conn != nil && c.trail.conn.link == first {
-						t.Error("kept")
-					}
-				})
-				select {
-				case <-first.aborted:
-				default:
-					t.Error("not closed")
-				}
-				for len(w.events) > 0 {
-					switch e := (<-w.events).(type) {
-					case Disconnected, EdgeError:
-						t.Errorf("got %+v", e)
-					}
-				}
-				if name != "the client" && c.Err() != nil {
-					t.Error(c.Err())
+		bubble(t, name, func(t *testing.T, _ *world) {
+			w, c, first, _ := startSuspect(t, nil)
+			event[Recovered](w)
+			end(w, c, first, <-w.links)
+			synctest.Wait()
+			c.post(func() {
+				if c.trail != nil && c.trail.conn != nil && c.trail.conn.link == first {
+					t.Error("kept")
 				}
 			})
+			select {
+			case <-first.aborted:
+			default:
+				t.Error("not closed")
+			}
+			for len(w.events) > 0 {
+				switch e := (<-w.events).(type) {
+				case Disconnected, EdgeError:
+					t.Errorf("got %+v", e)
+				}
+			}
+			if name != "the client" && c.Err() != nil {
+				t.Error(c.Err())
+			}
 		})
 	}
 }
 
-// Publishers that wait for room on the old connection go on at the new one, and a Flush
-// fails if what was sent before it may be lost.
-func TestSuspectPublishes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+// The current one ends while it is suspect.
+func TestSuspectDies(t *testing.T) {
+	bubble(t, "before there is another", func(t *testing.T, _ *world) {
 		w, c, first, _ := startSuspect(t, nil)
-		w.slow(edgeB+" websocket", 100*time.Millisecond)
-		first.set(func(l *fakeLink) { l.stuck = make(chan struct{}) })
-		for range 3 { // one is being sent, one waits
-			go c.Publish(t.Context(), "t", "x", make([]byte, sendBufferLimit-20)) //nolint:errcheck // the frames that come say it
-			synctest.Wait()
-		}
-		published := make(chan error, 1)
-		go func() { published <- c.Publish(t.Context(), "t", "x", []byte("last")) }()
+		w.slow(edgeB+" websocket", 2*time.Second)
 		event[Suspect](w)
 		flushed := make(chan error, 1)
 		go func() { flushed <- c.Flush(t.Context()) }()
-		event[Recovered](w)
-		if err := <-published; err != nil {
-			t.Error(err)
-		}
-		if err := <-flushed; !errors.Is(err, ErrDisconnected) {
-			t.Errorf("flush: %v", err)
-		}
-		if err := c.Flush(t.Context()); err != nil {
-			t.Error(err)
-		}
+		synctest.Wait()
+		first.end(1006)
+		wantStrings(t, "transitions(w, 2)", transitions(w, 2), "Disconnected", "Reconnected")
+		wantError(t, <-flushed, ErrDisconnected)
+	})
+	bubble(t, "before the other is ready", func(t *testing.T, _ *world) {
+		w, c, first, s := startSuspect(t, nil)
+		w.next(muteSub)
+		event[Suspect](w)
 		second := <-w.links
+		second.deliver("x", "1", "x")
 		synctest.Wait()
-		if _, frames := second.sent(); len(frames) != 2 || !slices.Contains(frames, "x=last") {
-			t.Errorf("%d frames on the second", len(frames))
-		}
-		close(first.stuck)
-		synctest.Wait()
-		if _, frames := first.sent(); len(frames) != 1 {
-			t.Errorf("%d frames on the first", len(frames))
-		}
+		first.end(1006)
+		event[Disconnected](w)
+		payloads(t, s, 1)
+		noError(t, c.Publish(t.Context(), "t", "x", nil))
+		second.line("OK:SUB:t:x")
+		equal(t, "Reconnected.Edge", event[Reconnected](w).Edge, edgeB)
 	})
-}
-
-// The current one ends while it is suspect.
-func TestSuspectDies(t *testing.T) {
-	t.Run("before there is another", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w, c, first, _ := startSuspect(t, nil)
-			w.slow(edgeB+" websocket", 2*time.Second)
-			event[Suspect](w)
-			flushed := make(chan error, 1)
-			go func() { flushed <- c.Flush(t.Context()) }()
-			synctest.Wait()
-			first.end(1006)
-			if got := transitions(w, 2); !slices.Equal(got, []string{"Disconnected", "Reconnected"}) {
-				t.Errorf("got %q", got)
-			}
-			if err := <-flushed; !errors.Is(err, ErrDisconnected) {
-				t.Error(err)
-			}
-		})
-	})
-	t.Run("before the other is ready", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w, c, first, s := startSuspect(t, nil)
-			w.next(muteSub)
-			event[Suspect](w)
-			second := <-w.links
-			second.deliver("x", "1", "x")
-			synctest.Wait()
-			first.end(1006)
-			event[Disconnected](w)
-			payloads(t, s, 1)
-			if err := c.Publish(t.Context(), "t", "x", nil); err != nil {
-				t.Error(err)
-			}
-			second.line("OK:SUB:t:x")
-			if e := event[Reconnected](w); e.Edge != edgeB {
-				t.Errorf("got %+v", e)
-			}
-		})
-	})
-	t.Run("before the other is ready, which drains", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w, _, first, _ := startSuspect(t, nil)
-			w.next(muteSub)
-			event[Suspect](w)
-			second := <-w.links
-			second.line("RECONNECT")
-			synctest.Wait()
-			w.next(nil)
-			first.end(1006)
-			event[Disconnected](w)
-			if e := event[Moving](w); e.Edge != edgeB {
-				t.Errorf("got %+v", e)
-			}
-			event[Moved](w)
-		})
-	})
-	t.Run("nobody is there", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w, _, first, _ := startSuspect(t, nil)
-			w.set(edgeA, errBadToken) // ends the client only when the current one is lost
-			w.set(edgeB, errBadToken)
-			heard := first.heard()
-			event[Disconnected](w)
-			if since := time.Since(heard); since < 35*time.Second || since > 36*time.Second {
-				t.Errorf("lost after %v", since)
-			}
-			if e := event[Closed](w); !errors.Is(e.Err, ErrUnauthorized) {
-				t.Errorf("got %+v", e)
-			}
-		})
-	})
-}
-
-// The current connection that has woken stays, although the next one is ready before the client
-// has looked.
-func TestSuspectWokeBefore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, "before the other is ready, which drains", func(t *testing.T, _ *world) {
 		w, _, first, _ := startSuspect(t, nil)
 		w.next(muteSub)
 		event[Suspect](w)
 		second := <-w.links
+		second.line("RECONNECT")
 		synctest.Wait()
-		first.deliver("x", "1", "x")
-		synctest.Wait()
-		second.line("OK:SUB:t:x")
-		if e := event[Recovered](w); e.Edge != edgeA || e.Away != 0 {
+		w.next(nil)
+		first.end(1006)
+		event[Disconnected](w)
+		equal(t, "Moving.Edge", event[Moving](w).Edge, edgeB)
+		event[Moved](w)
+	})
+	bubble(t, "nobody is there", func(t *testing.T, _ *world) {
+		w, _, first, _ := startSuspect(t, nil)
+		w.set(edgeA, errBadToken) // ends the client only when the current one is lost
+		w.set(edgeB, errBadToken)
+		heard := first.heard()
+		event[Disconnected](w)
+		if since := time.Since(heard); since < 35*time.Second || since > 36*time.Second {
+			t.Errorf("lost after %v", since)
+		}
+		if e := event[Closed](w); !errors.Is(e.Err, ErrUnauthorized) {
 			t.Errorf("got %+v", e)
-		}
-	})
-}
-
-// The time of a PING that waited for the end of a hole does not make the next suspicion
-// later.
-func TestSuspectTwice(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, _, first, s := startSuspect(t, nil)
-		for _, edge := range []string{edgeA, edgeB} {
-			w.set(edge, errUnreachable)
-		}
-		for range 2 {
-			heard := first.heard()
-			event[Suspect](w)
-			if since := time.Since(heard); since > 2100*time.Millisecond {
-				t.Errorf("suspect after %v", since)
-			}
-			time.Sleep(8 * time.Second)
-			first.line("PONG")
-			event[Recovered](w)
-			flow(t, first, s)
-		}
-	})
-}
-
-// What ends the client on the current connection ends only the next one of a suspicion:
-// the current one may wake.
-func TestSuspectSecondRevoked(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, c, first, s := startSuspect(t, nil)
-		w.next(muteSub)
-		event[Suspect](w)
-		(<-w.links).revoke()
-		synctest.Wait()
-		first.deliver("x", "1", "x")
-		event[Recovered](w)
-		payloads(t, s, 1)
-		if c.Err() != nil {
-			t.Error(c.Err())
 		}
 	})
 }
@@ -451,67 +375,39 @@ func TestSuspectSecondRevoked(t *testing.T) {
 // What next connections brought before they died is not lost, and comes once.
 func TestSuspectSecondDies(t *testing.T) {
 	for _, end := range []string{"a third takes over", "the first wakes", "the first dies"} {
-		t.Run(end, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w, _, first, s := startSuspect(t, nil)
-				w.next(muteSub)
-				event[Suspect](w)
-				second := <-w.links
-				second.deliver("x", "1", "x")
-				second.deliver("x", "2", "x")
+		bubble(t, end, func(t *testing.T, _ *world) {
+			w, _, first, s := startSuspect(t, nil)
+			w.next(muteSub)
+			event[Suspect](w)
+			second := <-w.links
+			second.deliver("x", "1", "x")
+			second.deliver("x", "2", "x")
+			synctest.Wait()
+			second.end(1006)
+			synctest.Wait()
+			want := []string{"1", "2", "3"}
+			switch end {
+			case "a third takes over":
+				third := <-w.links
+				third.deliver("x", "2", "x")
+				third.deliver("x", "3", "x")
 				synctest.Wait()
-				second.end(1006)
-				synctest.Wait()
-				want := []string{"1", "2", "3"}
-				switch end {
-				case "a third takes over":
-					third := <-w.links
-					third.deliver("x", "2", "x")
-					third.deliver("x", "3", "x")
-					synctest.Wait()
-					third.line("OK:SUB:t:x")
-				case "the first wakes":
-					for _, m := range want {
-						first.deliver("x", m, "x")
-					}
-				case "the first dies":
-					w.set(edgeA, errUnreachable)
-					w.set(edgeB, errUnreachable)
-					want = want[:2]
-					first.end(1006)
+				third.line("OK:SUB:t:x")
+			case "the first wakes":
+				for _, m := range want {
+					first.deliver("x", m, "x")
 				}
-				if got := payloadsOf(t, s, len(want)); !slices.Equal(got, want) {
-					t.Errorf("got %q", got)
-				}
-				time.Sleep(3 * time.Second)
-				if got := waiting(s); len(got) > 0 {
-					t.Errorf("more: %q", got)
-				}
-			})
+			case "the first dies":
+				w.set(edgeA, errUnreachable)
+				w.set(edgeB, errUnreachable)
+				want = want[:2]
+				first.end(1006)
+			}
+			wantPayloads(t, s, want...)
+			time.Sleep(3 * time.Second)
+			wantWaiting(t, s, 0)
 		})
 	}
-}
-
-// Subscribe and Unsubscribe come to their end during a suspicion.
-func TestSubscribeWhileSuspect(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, c, _, s := startSuspect(t, nil)
-		w.slow(edgeB+" websocket", 2*time.Second)
-		old := mustSubscribeLater(t, c, "y")
-		event[Suspect](w)
-		y := mustSubscribeLater(t, c, "z")
-		unsubscribed := make(chan error, 1)
-		go func() { unsubscribed <- s.Unsubscribe(t.Context()) }()
-		event[Recovered](w)
-		second := <-w.links
-		if err := <-unsubscribed; err != nil {
-			t.Error(err)
-		}
-		for sub, channel := range map[*Subscription]string{<-old: "y", <-y: "z"} {
-			second.deliver(channel, "1", channel)
-			payloads(t, sub, 1)
-		}
-	})
 }
 
 func mustSubscribeLater(t *testing.T, c *Client, pattern string) <-chan *Subscription {
@@ -524,41 +420,37 @@ func mustSubscribeLater(t *testing.T, c *Client, pattern string) <-chan *Subscri
 // What falls due while the client is suspect is done afterwards.
 func TestMovesWaitForSuspicion(t *testing.T) {
 	for _, which := range []string{"first", "first drains", "second"} {
-		t.Run(which, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				calls := &asked{}
-				w := newWorld(t)
-				c, first := w.mustConnect([]string{edgeA, edgeB}, func(o *Options) {
-					o.Token = "" // the provider is asked again after 4 to 5 s
-					o.TokenProvider = provider(10*time.Second, calls, nil, func(n int) string { return fmt.Sprint("AT_", n) })
-				})
-				s := mustSubscribe(t, c, "x")
-				flow(t, first, s)
-				first.silence()
-				w.next(muteSub)
-				event[Suspect](w)
-				second := <-w.links
-				time.Sleep(2200 * time.Millisecond) // the next token is there
-				w.next(nil)
-				switch which {
-				case "first":
-					first.set(func(l *fakeLink) { clear(l.mute) })
-				case "first drains":
-					first.set(func(l *fakeLink) { clear(l.mute) })
-					first.line("RECONNECT")
-				default:
-					second.line("RECONNECT")
-					second.line("OK:SUB:t:x")
-				}
-				first.line("PONG")
-				start := time.Now()
-				if got := transitions(w, 2); !slices.Equal(got, []string{"Recovered", "Moving"}) || time.Since(start) > suspectEvery {
-					t.Errorf("got %q after %v", got, time.Since(start))
-				}
-				if got := transitions(w, 1); !slices.Equal(got, []string{"Moved"}) {
-					t.Errorf("got %q", got)
-				}
+		bubble(t, which, func(t *testing.T, _ *world) {
+			calls := &asked{}
+			w := newWorld(t)
+			c, first := w.mustConnect([]string{edgeA, edgeB}, func(o *Options) {
+				o.Token = "" // the provider is asked again after 4 to 5 s
+				o.TokenProvider = provider(10*time.Second, calls, nil, func(n int) string { return fmt.Sprint("AT_", n) })
 			})
+			s := mustSubscribe(t, c, "x")
+			flow(t, first, s)
+			first.silence()
+			w.next(muteSub)
+			event[Suspect](w)
+			second := <-w.links
+			time.Sleep(2200 * time.Millisecond) // the next token is there
+			w.next(nil)
+			switch which {
+			case "first":
+				first.set(func(l *fakeLink) { clear(l.mute) })
+			case "first drains":
+				first.set(func(l *fakeLink) { clear(l.mute) })
+				first.line("RECONNECT")
+			default:
+				second.line("RECONNECT")
+				second.line("OK:SUB:t:x")
+			}
+			first.line("PONG")
+			start := time.Now()
+			if got := transitions(w, 2); !slices.Equal(got, []string{"Recovered", "Moving"}) || time.Since(start) > suspectEvery {
+				t.Errorf("got %q after %v", got, time.Since(start))
+			}
+			wantStrings(t, "transitions(w, 1)", transitions(w, 1), "Moved")
 		})
 	}
 }
@@ -589,18 +481,15 @@ func TestNotSuspect(t *testing.T) {
 			return l
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				l := start(w)
-				l.silence()
-				time.Sleep(20 * time.Second)
-				for len(w.events) > 0 {
-					if e, ok := (<-w.events).(Suspect); ok {
-						t.Errorf("got %+v", e)
-					}
+		bubble(t, name, func(t *testing.T, w *world) {
+			l := start(w)
+			l.silence()
+			time.Sleep(20 * time.Second)
+			for len(w.events) > 0 {
+				if e, ok := (<-w.events).(Suspect); ok {
+					t.Errorf("got %+v", e)
 				}
-			})
+			}
 		})
 	}
 }
@@ -626,15 +515,11 @@ func TestSuspectAtOnce(t *testing.T) {
 			go c.Flush(t.Context()) // it may fail here
 			event[Recovered](w)
 			time.Sleep(5 * time.Second)
-			if got := waiting(s); len(got) != 1 {
-				t.Errorf("got %q", got)
-			}
+			wantWaiting(t, s, 1)
 			if got := transitionsNow(w); len(got)%2 != 0 || slices.Contains(got, "Disconnected") {
 				t.Errorf("got %q", got)
 			}
-			if err := c.Flush(t.Context()); err != nil {
-				t.Error(err)
-			}
+			noError(t, c.Flush(t.Context()))
 		})
 	}
 }

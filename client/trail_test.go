@@ -143,16 +143,14 @@ func TestTrailOverflow(t *testing.T) {
 			r.giveLate(time.Now())
 		}, []string{"1 late", "2", "3 late"}},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRouted()
-				r.beginMerge(time.Minute)
-				r.setNext(r.next, true)
-				test.run(r)
-				if got := r.texts(); !slices.Equal(got, test.want) {
-					t.Errorf("got %q, want %q", got, test.want)
-				}
-			})
+		bubble(t, test.name, func(t *testing.T, _ *world) {
+			r := newRouted()
+			r.beginMerge(time.Minute)
+			r.setNext(r.next, true)
+			test.run(r)
+			if got := r.texts(); !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
 		})
 	}
 }
@@ -220,27 +218,22 @@ func TestTrailAndMove(t *testing.T) {
 			r.setCurrent(nil)
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRouted()
-				r.beginMerge(time.Minute)
-				r.setNext(r.next, true)
-				r.takeOver()
-				run(r)
-				time.Sleep(shelfTime)
-				r.giveLate(time.Now())
-				r.forgetTrail()
-				if got := r.texts(); len(got) != 1 {
-					t.Errorf("got %q", got)
-				}
-			})
+		bubble(t, name, func(t *testing.T, _ *world) {
+			r := newRouted()
+			r.beginMerge(time.Minute)
+			r.setNext(r.next, true)
+			r.takeOver()
+			run(r)
+			time.Sleep(shelfTime)
+			r.giveLate(time.Now())
+			r.forgetTrail()
+			equal(t, "len(r.texts())", len(r.texts()), 1)
 		})
 	}
 }
 
-// A new message that looks like a late one is given, unless it comes right behind it.
-func TestTrailEqual(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+func TestTrails(t *testing.T) {
+	bubble(t, "a new message that looks like a late one is given, unless it comes right behind it", func(t *testing.T, _ *world) {
 		r := newRouted()
 		r.beginMerge(time.Minute)
 		r.setNext(r.next, true)
@@ -250,26 +243,37 @@ func TestTrailEqual(t *testing.T) {
 		r.giveLate(time.Now())
 		time.Sleep(lateLife)
 		r.bring(r.next, "1")
-		if got := r.texts(); !slices.Equal(got, []string{"1 late", "1"}) {
-			t.Errorf("got %q", got)
-		}
+		wantStrings(t, "r.texts()", r.texts(), "1 late", "1")
 	})
-}
-
-// A subscription that is made after the takeover gets nothing of before.
-func TestTrailAndNewSubscription(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, "a subscription that is made after the takeover gets nothing of before", func(t *testing.T, _ *world) {
 		w, c, first, s := startSuspect(t, nil)
 		event[Recovered](w)
-		if err := s.Unsubscribe(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Unsubscribe(t.Context()))
 		time.Sleep(3 * time.Second)
 		s = mustSubscribe(t, c, "x")
 		first.deliver("x", "old", "x")
 		time.Sleep(3 * time.Second)
-		if got := waiting(s); len(got) != 0 {
-			t.Errorf("got %q", got)
+		wantWaiting(t, s, 0)
+	})
+	// PINGs that a connection had yet to send as it was replaced are sent: their answers count.
+	bubble(t, "Trail pings not sent", func(t *testing.T, _ *world) {
+		w, c, first, _ := startSuspect(t, nil)
+		stuck := make(chan struct{})
+		first.set(func(l *fakeLink) { l.stuck = stuck })
+		for range 3 { // one is being sent
+			noError(t, c.Publish(t.Context(), "t", "x", []byte("p")))
+			synctest.Wait()
+		}
+		event[Recovered](w)
+		time.Sleep(time.Second)
+		woke := time.Now()
+		first.set(func(l *fakeLink) { clear(l.mute) })
+		close(stuck)
+		first.deliver("x", "old", "x")
+		<-first.finished
+		atMost(t, "left after", time.Since(woke), 5*time.Second)
+		if _, frames := first.sent(); len(frames) != 1 {
+			t.Errorf("%d frames on the first", len(frames))
 		}
 	})
 }
@@ -280,9 +284,7 @@ func TestTrailAndNewSubscription(t *testing.T) {
 func TestTrailOracle(t *testing.T) {
 	for seed := range uint64(500) {
 		synctest.Test(t, func(t *testing.T) {
-			if err := trailOracle(rand.New(rand.NewPCG(seed, 2))); err != nil {
-				t.Errorf("seed %d: %v", seed, err)
-			}
+			noError(t, trailOracle(rand.New(rand.NewPCG(seed, 2))))
 		})
 	}
 }
@@ -365,32 +367,4 @@ func trailOracle(random *rand.Rand) error {
 		return fmt.Errorf("%d messages", len(seen))
 	}
 	return nil
-}
-
-// PINGs that a connection had yet to send as it was replaced are sent: their answers count.
-func TestTrailPingsNotSent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, c, first, _ := startSuspect(t, nil)
-		stuck := make(chan struct{})
-		first.set(func(l *fakeLink) { l.stuck = stuck })
-		for range 3 { // one is being sent
-			if err := c.Publish(t.Context(), "t", "x", []byte("p")); err != nil {
-				t.Error(err)
-			}
-			synctest.Wait()
-		}
-		event[Recovered](w)
-		time.Sleep(time.Second)
-		woke := time.Now()
-		first.set(func(l *fakeLink) { clear(l.mute) })
-		close(stuck)
-		first.deliver("x", "old", "x")
-		<-first.finished
-		if since := time.Since(woke); since > 5*time.Second {
-			t.Errorf("left after %v", since)
-		}
-		if _, frames := first.sent(); len(frames) != 1 {
-			t.Errorf("%d frames on the first", len(frames))
-		}
-	})
 }

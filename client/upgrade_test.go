@@ -62,11 +62,10 @@ func TestBackIn(t *testing.T) {
 	}
 }
 
-// A client on WebSocket tries WebTransport, more and more seldom, tells nobody of a
-// failure, and moves when it works.
-func TestWayBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+func TestUpgrade(t *testing.T) {
+	// A client on WebSocket tries WebTransport, more and more seldom, tells nobody of a
+	// failure, and moves when it works.
+	bubble(t, "Way back", func(t *testing.T, w *world) {
 		c, first := onWebSocket(w)
 		s := mustSubscribe(t, c, "x")
 		w.tries()
@@ -80,9 +79,7 @@ func TestWayBack(t *testing.T) {
 			t.Errorf("told of %q", got)
 		}
 		w.set(edgeA+" webtransport", nil)
-		if e := event[Moving](w); e != (Moving{edgeA, WebSocket, ReasonTransport}) {
-			t.Errorf("got %+v", e)
-		}
+		wantEvent(w, Moving{edgeA, WebSocket, ReasonTransport})
 		second := <-w.links
 		first.deliver("x", "1", "x")
 		second.deliver("x", "1", "x")
@@ -90,244 +87,16 @@ func TestWayBack(t *testing.T) {
 		if e := event[Moved](w); e != (Moved{edgeA, WebTransport, ReasonTransport}) || c.Transport() != WebTransport {
 			t.Errorf("got %+v", e)
 		}
-		if got := payloads(t, s, 2); !slices.Equal(got, []string{"1", "2"}) {
-			t.Errorf("got %q", got)
-		}
+		wantPayloads(t, s, "1", "2")
 		w.tries()
 		time.Sleep(3 * time.Hour)
 		if n := w.tries(); n > 0 {
 			t.Errorf("tried %d times although it is there", n)
 		}
 	})
-}
-
-func transitionsNow(w *world) (got []string) {
-	synctest.Wait()
-	for len(w.events) > 0 {
-		switch e := (<-w.events).(type) {
-		case Suspect, Recovered, Disconnected, Moving, Moved:
-			got = append(got, name(e))
-		}
-	}
-	return got
-}
-
-// Who prefers WebSocket, or has no HTTPS, never tries.
-func TestNoWayBack(t *testing.T) {
-	for name, test := range map[string]struct {
-		address    string
-		transports []Transport
-	}{
-		"WebSocket is preferred": {edgeA, []Transport{WebSocket, WebTransport}},
-		"WebSocket alone":        {edgeA, []Transport{WebSocket}},
-		"no HTTPS":               {"http://localhost", nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				c, _ := w.mustConnect([]string{test.address}, func(o *Options) { o.Transports = test.transports })
-				time.Sleep(3 * time.Hour)
-				w.mu.Lock()
-				defer w.mu.Unlock()
-				if len(w.dialed) != 1 || c.Transport() != WebSocket {
-					t.Errorf("dialed %q", w.dialed)
-				}
-			})
-		})
-	}
-}
-
-// A drain that comes while the way back is tried is not forgotten, nor is the attempt
-// that comes up meanwhile kept.
-func TestDrainOnTheWayBack(t *testing.T) {
-	for _, when := range []string{"while it is tried", "while it moves"} {
-		t.Run(when, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				c, first := onWebSocket(w)
-				mustSubscribe(t, c, "x")
-				w.tries()
-				w.set(edgeA+" webtransport", nil)
-				if when == "while it is tried" {
-					w.slow(edgeA+" webtransport", 5*time.Second)
-					w.nextTry()
-					first.line("RECONNECT")
-					w.set(edgeA, errDraining)
-					if e := event[Moved](w); e.Edge != edgeB || e.Reason != ReasonDrain {
-						t.Errorf("got %+v", e)
-					}
-					time.Sleep(10 * time.Second)
-					for len(w.links) > 0 {
-						if l := <-w.links; l.edge == edgeA {
-							<-l.aborted
-						}
-					}
-					return
-				}
-				w.next(muteSub)
-				w.nextTry()
-				second := <-w.links
-				first.line("RECONNECT")
-				second.line("RECONNECT")
-				w.set(edgeA, errDraining)
-				w.next(nil)
-				synctest.Wait()
-				second.line("OK:SUB:t:x")
-				event[Moved](w)
-				if e := event[Moved](w); e.Edge != edgeB || e.Reason != ReasonDrain {
-					t.Errorf("got %+v", e)
-				}
-			})
-		})
-	}
-}
-
-// A path that lets the handshakes of WebTransport pass, and swallows what is longer, is not
-// tried for ever.
-func TestSwallowed(t *testing.T) {
-	swallow := func(l *fakeLink) {
-		if l.transport == WebTransport {
-			l.mute[""] = true
-		}
-	}
-	both := func(o *Options) { o.Transports = nil }
-	t.Run("from some moment on", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			c, l := w.mustConnect([]string{edgeA}, both)
-			s := mustSubscribe(t, c, "x")
-			flow(t, l, s)
-			w.next(swallow)
-			l.silence()
-			event[Suspect](w)
-			if e := event[Recovered](w); e.Transport != WebSocket || e.Away > 3*time.Second {
-				t.Errorf("got %+v", e)
-			}
-			// The next try is the way back: nobody is told of it, and then they are rarer.
-			w.tries()
-			for n := range 2 {
-				if d := w.nextTry(); d < 8*time.Minute<<n {
-					t.Errorf("tried after %v", d)
-				}
-				time.Sleep(2 * nextTimeout)
-				if got := transitionsNow(w); len(got) > 0 || c.Transport() != WebSocket {
-					t.Errorf("got %q, on %s", got, c.Transport())
-				}
-			}
-		})
-	})
-	t.Run("the second connection", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			c, l := w.mustConnect([]string{edgeA, edgeB}, both)
-			s := mustSubscribe(t, c, "x")
-			for range 130 {
-				flow(t, l, s)
-			}
-			w.next(swallow)
-			l.silence()
-			event[Suspect](w)
-			if e := event[Recovered](w); e.Transport != WebSocket || e.Away > 10*time.Second {
-				t.Errorf("got %+v", e)
-			}
-		})
-	})
-	t.Run("after a loss", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			c, l := w.mustConnect([]string{edgeA}, both)
-			mustSubscribe(t, c, "x")
-			w.next(swallow)
-			l.end(1006)
-			event[Disconnected](w)
-			event[Disconnected](w)
-			if e := event[Reconnected](w); e.Transport != WebSocket {
-				t.Errorf("got %+v", e)
-			}
-		})
-	})
-	t.Run("and it wakes", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			c, l := w.mustConnect([]string{edgeA}, both)
-			s := mustSubscribe(t, c, "x")
-			flow(t, l, s)
-			l.silence()
-			w.set(edgeA, errUnreachable)
-			event[Suspect](w)
-			l.line("PONG")
-			event[Recovered](w)
-			w.set(edgeA, nil)
-			l.end(1001)
-			if e := event[Reconnected](w); e.Transport != WebTransport {
-				t.Errorf("got %+v", e)
-			}
-		})
-	})
-}
-
-// The next connection of the way back that dies, or swallows, before it has all
-// subscriptions is given up, and nobody is told; the current one may die meanwhile.
-func TestWayBackGivenUp(t *testing.T) {
-	for _, what := range []string{"it ends", "it is refused", "it says nothing", "the first dies"} {
-		t.Run(what, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				c, first := onWebSocket(w)
-				var s *Subscription
-				if what != "it says nothing" {
-					s = mustSubscribe(t, c, "x")
-				}
-				w.tries()
-				w.set(edgeA+" webtransport", nil)
-				w.next(func(l *fakeLink) { l.mute[""] = true })
-				w.nextTry()
-				second := <-w.links
-				if s != nil {
-					second.deliver("x", "1", "x")
-				}
-				synctest.Wait()
-				switch what {
-				case "it ends":
-					second.end(1006)
-				case "it is refused":
-					second.revoke()
-				case "the first dies":
-					first.end(1006)
-					event[Disconnected](w)
-					second.line(wire.LineFeatures)
-					second.line("OK:SUB:t:x")
-					if got := transitions(w, 1); !slices.Equal(got, []string{"Reconnected"}) || c.Transport() != WebTransport {
-						t.Errorf("got %q, on %s", got, c.Transport())
-					}
-					if got := payloads(t, s, 1); got[0] != "1" {
-						t.Errorf("got %q", got)
-					}
-					return
-				}
-				time.Sleep(2 * nextTimeout)
-				if got := transitionsNow(w); len(got) > 0 || c.Err() != nil || c.Transport() != WebSocket {
-					t.Errorf("got %q, %v, on %s", got, c.Err(), c.Transport())
-				}
-				if s != nil {
-					first.deliver("x", "1", "x")
-					if got := payloads(t, s, 1); got[0] != "1" || len(waiting(s)) > 0 {
-						t.Errorf("got %q", got)
-					}
-				}
-				if d := w.nextTry(); d < 8*time.Minute-2*nextTimeout {
-					t.Errorf("tried again after %v", d)
-				}
-			})
-		})
-	}
-}
-
-// A WebTransport connection that has lived for two minutes makes the next way back as short
-// as the current one.
-func TestWayBackAfterLife(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	// A WebTransport connection that has lived for two minutes makes the next way back as short
+	// as the current one.
+	bubble(t, "Way back after life", func(t *testing.T, w *world) {
 		c, _ := onWebSocket(w)
 		mustSubscribe(t, c, "x")
 		w.tries()
@@ -354,4 +123,199 @@ func TestWayBackAfterLife(t *testing.T) {
 			t.Errorf("tried after %v", d)
 		}
 	})
+}
+
+func transitionsNow(w *world) (got []string) {
+	synctest.Wait()
+	for len(w.events) > 0 {
+		switch e := (<-w.events).(type) {
+		case Suspect, Recovered, Disconnected, Moving, Moved:
+			got = append(got, name(e))
+		}
+	}
+	return got
+}
+
+// Who prefers WebSocket, or has no HTTPS, never tries.
+func TestNoWayBack(t *testing.T) {
+	for name, test := range map[string]struct {
+		address    string
+		transports []Transport
+	}{
+		"WebSocket is preferred": {edgeA, []Transport{WebSocket, WebTransport}},
+		"WebSocket alone":        {edgeA, []Transport{WebSocket}},
+		"no HTTPS":               {"http://localhost", nil},
+	} {
+		bubble(t, name, func(t *testing.T, w *world) {
+			c, _ := w.mustConnect([]string{test.address}, func(o *Options) { o.Transports = test.transports })
+			time.Sleep(3 * time.Hour)
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if len(w.dialed) != 1 || c.Transport() != WebSocket {
+				t.Errorf("dialed %q", w.dialed)
+			}
+		})
+	}
+}
+
+// A drain that comes while the way back is tried is not forgotten, nor is the attempt
+// that comes up meanwhile kept.
+func TestDrainOnTheWayBack(t *testing.T) {
+	for _, when := range []string{"while it is tried", "while it moves"} {
+		bubble(t, when, func(t *testing.T, w *world) {
+			c, first := onWebSocket(w)
+			mustSubscribe(t, c, "x")
+			w.tries()
+			w.set(edgeA+" webtransport", nil)
+			if when == "while it is tried" {
+				w.slow(edgeA+" webtransport", 5*time.Second)
+				w.nextTry()
+				first.line("RECONNECT")
+				w.set(edgeA, errDraining)
+				if e := event[Moved](w); e.Edge != edgeB || e.Reason != ReasonDrain {
+					t.Errorf("got %+v", e)
+				}
+				time.Sleep(10 * time.Second)
+				for len(w.links) > 0 {
+					if l := <-w.links; l.edge == edgeA {
+						<-l.aborted
+					}
+				}
+				return
+			}
+			w.next(muteSub)
+			w.nextTry()
+			second := <-w.links
+			first.line("RECONNECT")
+			second.line("RECONNECT")
+			w.set(edgeA, errDraining)
+			w.next(nil)
+			synctest.Wait()
+			second.line("OK:SUB:t:x")
+			event[Moved](w)
+			if e := event[Moved](w); e.Edge != edgeB || e.Reason != ReasonDrain {
+				t.Errorf("got %+v", e)
+			}
+		})
+	}
+}
+
+// A path that lets the handshakes of WebTransport pass, and swallows what is longer, is not
+// tried for ever.
+func TestSwallowed(t *testing.T) {
+	swallow := func(l *fakeLink) {
+		if l.transport == WebTransport {
+			l.mute[""] = true
+		}
+	}
+	both := func(o *Options) { o.Transports = nil }
+	bubble(t, "from some moment on", func(t *testing.T, w *world) {
+		c, l := w.mustConnect([]string{edgeA}, both)
+		s := mustSubscribe(t, c, "x")
+		flow(t, l, s)
+		w.next(swallow)
+		l.silence()
+		event[Suspect](w)
+		if e := event[Recovered](w); e.Transport != WebSocket || e.Away > 3*time.Second {
+			t.Errorf("got %+v", e)
+		}
+		// The next try is the way back: nobody is told of it, and then they are rarer.
+		w.tries()
+		for n := range 2 {
+			if d := w.nextTry(); d < 8*time.Minute<<n {
+				t.Errorf("tried after %v", d)
+			}
+			time.Sleep(2 * nextTimeout)
+			if got := transitionsNow(w); len(got) > 0 || c.Transport() != WebSocket {
+				t.Errorf("got %q, on %s", got, c.Transport())
+			}
+		}
+	})
+	bubble(t, "the second connection", func(t *testing.T, w *world) {
+		c, l := w.mustConnect([]string{edgeA, edgeB}, both)
+		s := mustSubscribe(t, c, "x")
+		for range 130 {
+			flow(t, l, s)
+		}
+		w.next(swallow)
+		l.silence()
+		event[Suspect](w)
+		if e := event[Recovered](w); e.Transport != WebSocket || e.Away > 10*time.Second {
+			t.Errorf("got %+v", e)
+		}
+	})
+	bubble(t, "after a loss", func(t *testing.T, w *world) {
+		c, l := w.mustConnect([]string{edgeA}, both)
+		mustSubscribe(t, c, "x")
+		w.next(swallow)
+		l.end(1006)
+		event[Disconnected](w)
+		event[Disconnected](w)
+		equal(t, "Reconnected.Transport", event[Reconnected](w).Transport, WebSocket)
+	})
+	bubble(t, "and it wakes", func(t *testing.T, w *world) {
+		c, l := w.mustConnect([]string{edgeA}, both)
+		s := mustSubscribe(t, c, "x")
+		flow(t, l, s)
+		l.silence()
+		w.set(edgeA, errUnreachable)
+		event[Suspect](w)
+		l.line("PONG")
+		event[Recovered](w)
+		w.set(edgeA, nil)
+		l.end(1001)
+		equal(t, "Reconnected.Transport", event[Reconnected](w).Transport, WebTransport)
+	})
+}
+
+// The next connection of the way back that dies, or swallows, before it has all
+// subscriptions is given up, and nobody is told; the current one may die meanwhile.
+func TestWayBackGivenUp(t *testing.T) {
+	for _, what := range []string{"it ends", "it is refused", "it says nothing", "the first dies"} {
+		bubble(t, what, func(t *testing.T, w *world) {
+			c, first := onWebSocket(w)
+			var s *Subscription
+			if what != "it says nothing" {
+				s = mustSubscribe(t, c, "x")
+			}
+			w.tries()
+			w.set(edgeA+" webtransport", nil)
+			w.next(func(l *fakeLink) { l.mute[""] = true })
+			w.nextTry()
+			second := <-w.links
+			if s != nil {
+				second.deliver("x", "1", "x")
+			}
+			synctest.Wait()
+			switch what {
+			case "it ends":
+				second.end(1006)
+			case "it is refused":
+				second.revoke()
+			case "the first dies":
+				first.end(1006)
+				event[Disconnected](w)
+				second.line(wire.LineFeatures)
+				second.line("OK:SUB:t:x")
+				if got := transitions(w, 1); !slices.Equal(got, []string{"Reconnected"}) || c.Transport() != WebTransport {
+					t.Errorf("got %q, on %s", got, c.Transport())
+				}
+				wantPayloads(t, s, "1")
+				return
+			}
+			time.Sleep(2 * nextTimeout)
+			if got := transitionsNow(w); len(got) > 0 || c.Err() != nil || c.Transport() != WebSocket {
+				t.Errorf("got %q, %v, on %s", got, c.Err(), c.Transport())
+			}
+			if s != nil {
+				first.deliver("x", "1", "x")
+				if got := payloads(t, s, 1); got[0] != "1" || len(waiting(s)) > 0 {
+					t.Errorf("got %q", got)
+				}
+			}
+			if d := w.nextTry(); d < 8*time.Minute-2*nextTimeout {
+				t.Errorf("tried again after %v", d)
+			}
+		})
+	}
 }

@@ -40,9 +40,8 @@ func watched(w *world) *fakeMachine {
 	return m
 }
 
-func TestWatcher(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+func TestWaking(t *testing.T) {
+	bubble(t, "Watcher", func(t *testing.T, w *world) {
 		m := watched(w)
 		a, b := newSignals(), newSignals()
 		has := func(c <-chan struct{}) bool {
@@ -86,95 +85,7 @@ func TestWatcher(t *testing.T) {
 			w.watch.leave(&b)
 		}
 	})
-}
-
-// The clock of the day and the one that times are measured with go together on a machine
-// that is awake.
-func TestWallAhead(t *testing.T) {
-	from := time.Now()
-	to := from.Add(time.Hour)
-	if got := wallAhead(from, to); got != 0 {
-		t.Errorf("got %v", got)
-	}
-	if got := wallAhead(from, to.Round(0)); got != 0 {
-		t.Errorf("got %v", got) // one has no other clock
-	}
-	networkAddresses() // does what it does on this machine
-}
-
-// After waking the client asks at once, and limits begin anew.
-func TestWake(t *testing.T) {
-	t.Run("it answers", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			m := watched(w)
-			_, l := w.mustConnect([]string{edgeA, edgeB}, nil)
-			time.Sleep(10 * time.Second)
-			m.set(func(m *fakeMachine) { m.slept = time.Hour })
-			event[RoundTrip](w)
-			if since := time.Since(l.read.start); since > 12*time.Second {
-				t.Errorf("asked after %v", since)
-			}
-			if got := transitionsNow(w); len(got) > 0 {
-				t.Errorf("got %q", got)
-			}
-		})
-	})
-	t.Run("it does not", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			m := watched(w)
-			_, l := w.mustConnect([]string{edgeA, edgeB}, nil)
-			time.Sleep(10 * time.Second)
-			l.silence()
-			m.set(func(m *fakeMachine) { m.slept = time.Hour })
-			start := time.Now()
-			if e := event[Recovered](w); e.Edge != edgeB || time.Since(start) > 3*time.Second {
-				t.Errorf("%+v after %v", e, time.Since(start))
-			}
-		})
-	})
-	t.Run("limits begin anew", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			m := watched(w)
-			_, l := w.mustConnect([]string{edgeA}, nil)
-			w.set(edgeA, errUnreachable)
-			l.silence()
-			event[Suspect](w)
-			time.Sleep(5 * time.Second)
-			m.set(func(m *fakeMachine) { m.slept = time.Hour })
-			start := time.Now()
-			event[Disconnected](w)
-			if since := time.Since(start); since < 35*time.Second || since > 40*time.Second {
-				t.Errorf("lost %v after waking", since)
-			}
-		})
-	})
-	t.Run("a pause between attempts ends", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			m := watched(w)
-			_, l := w.mustConnect([]string{edgeA}, func(o *Options) { o.MinBackOff, o.MaxBackOff = time.Hour, time.Hour })
-			w.set(edgeA, &Error{Code: "draining", Status: 503, RetryAfter: time.Hour})
-			l.end(1001)
-			event[Reconnecting](w)
-			event[Reconnecting](w)
-			w.set(edgeA, nil)
-			m.set(func(m *fakeMachine) { m.slept = time.Hour })
-			start := time.Now()
-			event[Reconnected](w)
-			if since := time.Since(start); since > 2*time.Second {
-				t.Errorf("back after %v", since)
-			}
-		})
-	})
-}
-
-// A loop that comes late has slept, and does not count that against the edge.
-func TestLateLoop(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	bubble(t, "a loop that comes late has slept, and does not count that against the edge", func(t *testing.T, w *world) {
 		c, l := w.mustConnect([]string{edgeA}, nil)
 		l.silence()
 		go c.Flush(t.Context()) // its PING is what counts
@@ -187,12 +98,7 @@ func TestLateLoop(t *testing.T) {
 			t.Errorf("lost after %v", since)
 		}
 	})
-}
-
-// When the machine has other addresses the client asks, and tries WebTransport again.
-func TestNetworkChange(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	bubble(t, "when the machine has other addresses the client asks, and tries WebTransport again", func(t *testing.T, w *world) {
 		m := watched(w)
 		c, _ := onWebSocket(w)
 		mustSubscribe(t, c, "x")
@@ -205,12 +111,7 @@ func TestNetworkChange(t *testing.T) {
 			t.Errorf("%+v after %v", e, time.Since(start))
 		}
 	})
-}
-
-// A change of the network is not forgotten while there is no connection.
-func TestNetworkChangeAway(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	bubble(t, "a change of the network is not forgotten while there is no connection", func(t *testing.T, w *world) {
 		c, l := onWebSocket(w)
 		mustSubscribe(t, c, "x")
 		set := func(of string, err error) {
@@ -228,16 +129,9 @@ func TestNetworkChangeAway(t *testing.T) {
 		start := time.Now()
 		set(" webtransport", nil)
 		event[Moved](w)
-		if after := time.Since(start); after > upgradeOnline+time.Second {
-			t.Errorf("moved after %v", after)
-		}
+		atMost(t, "moved after", time.Since(start), upgradeOnline+time.Second)
 	})
-}
-
-// Nor is it while WebTransport is tried.
-func TestNetworkChangeTrying(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	bubble(t, "nor is it while WebTransport is tried", func(t *testing.T, w *world) {
 		c, _ := onWebSocket(w)
 		mustSubscribe(t, c, "x")
 		w.tries()
@@ -250,12 +144,7 @@ func TestNetworkChangeTrying(t *testing.T) {
 			t.Errorf("tried after %v", after)
 		}
 	})
-}
-
-// A client that is to ask never does not ask after waking.
-func TestWakeNeverAsks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	bubble(t, "a client that is to ask never does not ask after waking", func(t *testing.T, w *world) {
 		c, l := w.mustConnect([]string{edgeA}, func(o *Options) { o.KeepAlive = -1 })
 		offer(c.signals.woke)
 		offer(c.signals.network)
@@ -263,5 +152,70 @@ func TestWakeNeverAsks(t *testing.T) {
 		if lines, _ := l.sent(); len(lines) > 0 {
 			t.Errorf("sent %q", lines)
 		}
+	})
+}
+
+// The clock of the day and the one that times are measured with go together on a machine
+// that is awake.
+func TestWallAhead(t *testing.T) {
+	from := time.Now()
+	to := from.Add(time.Hour)
+	equal(t, "wallAhead(from, to)", wallAhead(from, to), 0)
+	if got := wallAhead(from, to.Round(0)); got != 0 {
+		t.Errorf("got %v", got) // one has no other clock
+	}
+	networkAddresses() // does what it does on this machine
+}
+
+// After waking the client asks at once, and limits begin anew.
+func TestWake(t *testing.T) {
+	bubble(t, "it answers", func(t *testing.T, w *world) {
+		m := watched(w)
+		_, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+		time.Sleep(10 * time.Second)
+		m.set(func(m *fakeMachine) { m.slept = time.Hour })
+		event[RoundTrip](w)
+		atMost(t, "asked after", time.Since(l.read.start), 12*time.Second)
+		if got := transitionsNow(w); len(got) > 0 {
+			t.Errorf("got %q", got)
+		}
+	})
+	bubble(t, "it does not", func(t *testing.T, w *world) {
+		m := watched(w)
+		_, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+		time.Sleep(10 * time.Second)
+		l.silence()
+		m.set(func(m *fakeMachine) { m.slept = time.Hour })
+		start := time.Now()
+		if e := event[Recovered](w); e.Edge != edgeB || time.Since(start) > 3*time.Second {
+			t.Errorf("%+v after %v", e, time.Since(start))
+		}
+	})
+	bubble(t, "limits begin anew", func(t *testing.T, w *world) {
+		m := watched(w)
+		_, l := w.mustConnect([]string{edgeA}, nil)
+		w.set(edgeA, errUnreachable)
+		l.silence()
+		event[Suspect](w)
+		time.Sleep(5 * time.Second)
+		m.set(func(m *fakeMachine) { m.slept = time.Hour })
+		start := time.Now()
+		event[Disconnected](w)
+		if since := time.Since(start); since < 35*time.Second || since > 40*time.Second {
+			t.Errorf("lost %v after waking", since)
+		}
+	})
+	bubble(t, "a pause between attempts ends", func(t *testing.T, w *world) {
+		m := watched(w)
+		_, l := w.mustConnect([]string{edgeA}, func(o *Options) { o.MinBackOff, o.MaxBackOff = time.Hour, time.Hour })
+		w.set(edgeA, &Error{Code: "draining", Status: 503, RetryAfter: time.Hour})
+		l.end(1001)
+		event[Reconnecting](w)
+		event[Reconnecting](w)
+		w.set(edgeA, nil)
+		m.set(func(m *fakeMachine) { m.slept = time.Hour })
+		start := time.Now()
+		event[Reconnected](w)
+		atMost(t, "back after", time.Since(start), 2*time.Second)
 	})
 }

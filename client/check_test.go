@@ -1,0 +1,158 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// bubble runs a subtest in virtual time, in a world of its own.
+func bubble(t *testing.T, name string, f func(t *testing.T, w *world)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) { f(t, newWorld(t)) })
+	})
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func noError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func wantError(t *testing.T, got, want error) {
+	t.Helper()
+	if !errors.Is(got, want) {
+		t.Errorf("error %v, want %v", got, want)
+	}
+}
+
+func equal[T comparable](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: %+v, want %+v", what, got, want)
+	}
+}
+
+func atMost(t *testing.T, what string, got, most time.Duration) {
+	t.Helper()
+	if got > most {
+		t.Errorf("%s %v, want at most %v", what, got, most)
+	}
+}
+
+func wantStrings(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: %q, want %q", what, got, want)
+	}
+}
+
+// wantEvent awaits the next event of a type.
+func wantEvent[E interface {
+	comparable
+	Event
+}](w *world, want E) {
+	w.t.Helper()
+	equal(w.t, name(want), event[E](w), want)
+}
+
+// noEvent fails if an event of a type waits, and takes what waits before it.
+func noEvent[E Event](w *world) {
+	w.t.Helper()
+	synctest.Wait()
+	for len(w.events) > 0 {
+		if e, ok := (<-w.events).(E); ok {
+			w.t.Errorf("got %T%+v", e, e)
+		}
+	}
+}
+
+// wantNone fails if a channel has something, or is closed.
+func wantNone[E any](t *testing.T, what string, from <-chan E) {
+	t.Helper()
+	synctest.Wait()
+	select {
+	case e := <-from:
+		t.Errorf("%s: %+v", what, e)
+	default:
+	}
+}
+
+// wantLines is for all lines that the edge has got, without FEATURES.
+func wantLines(t *testing.T, l *fakeLink, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	lines, _ := l.sent()
+	wantStrings(t, "the edge has got", lines, want...)
+}
+
+// wantFrames is for all publishes, as channel=payload, that the edge has got.
+func wantFrames(t *testing.T, l *fakeLink, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	_, frames := l.sent()
+	wantStrings(t, "the edge has got", frames, want...)
+}
+
+func mustSubscribe(t *testing.T, c *Client, pattern string, opts ...SubscribeOption) *Subscription {
+	t.Helper()
+	s, err := c.Subscribe(context.Background(), "t", pattern, opts...)
+	must(t, err)
+	return s
+}
+
+func publish(t *testing.T, c *Client, payload string) {
+	t.Helper()
+	noError(t, c.Publish(t.Context(), "t", "x", []byte(payload)))
+}
+
+// payloads reads n messages of a subscription, and says which are late.
+func payloads(t *testing.T, s *Subscription, n int) (got []string) {
+	t.Helper()
+	for range n {
+		m, ok := <-s.Messages()
+		if !ok {
+			t.Fatalf("the subscription ended (%v) after %q", s.Err(), got)
+		}
+		text := string(m.Payload)
+		if m.Late {
+			text += " late"
+		}
+		got = append(got, text)
+	}
+	return got
+}
+
+func wantPayloads(t *testing.T, s *Subscription, want ...string) {
+	t.Helper()
+	wantStrings(t, s.Pattern()+" has got", payloads(t, s, len(want)), want...)
+}
+
+// waiting takes what can be read without waiting.
+func waiting(s *Subscription) (got []string) {
+	for range len(s.Messages()) {
+		got = append(got, string((<-s.Messages()).Payload))
+	}
+	return got
+}
+
+func wantWaiting(t *testing.T, s *Subscription, n int) {
+	t.Helper()
+	synctest.Wait()
+	if got := waiting(s); len(got) != n {
+		t.Errorf("%q can be read, want %d messages", got, n)
+	}
+}
