@@ -141,6 +141,29 @@ func wantPayloads(t *testing.T, s *Subscription, want ...string) {
 	wantStrings(t, s.Pattern()+" has got", payloads(t, s, len(want)), want...)
 }
 
+// reaches has a link bring what the subscription to x must have next.
+func reaches(t *testing.T, l *fakeLink, s *Subscription, payloads ...string) {
+	t.Helper()
+	l.bring(payloads...)
+	wantPayloads(t, s, payloads...)
+}
+
+// wantEnd is for a subscription that has given all, and ended with an error, or without.
+func wantEnd(t *testing.T, s *Subscription, want error) {
+	t.Helper()
+	if m, ok := <-s.Messages(); ok {
+		t.Errorf("%s has got %q, want its end", s.Pattern(), m.Payload)
+	}
+	wantError(t, s.Err(), want)
+}
+
+// async returns what a call returns that is made at the same time.
+func async(call func() error) <-chan error {
+	done := make(chan error, 1)
+	go func() { done <- call() }()
+	return done
+}
+
 // waiting takes what can be read without waiting.
 func waiting(s *Subscription) (got []string) {
 	for range len(s.Messages()) {

@@ -66,7 +66,7 @@ func TestPublishConfirmed(t *testing.T) {
 				withHistories(l)
 				l.judge = test.judge
 			})
-			c, l := w.mustConnect([]string{edgeA}, nil)
+			c, l := w.connected(edgeA)
 			got := <-publishConfirmed(c, test.opts...)
 			if got.position != test.position || !errors.Is(got.err, test.want) {
 				t.Errorf("got %+v, want %q, %v", got, test.position, test.want)
@@ -87,7 +87,7 @@ func TestPublishConfirmed(t *testing.T) {
 func TestConfirm(t *testing.T) {
 	bubble(t, "Publish confirmed options", func(t *testing.T, w *world) {
 		w.next(withHistories)
-		c, l := w.mustConnect([]string{edgeA}, nil)
+		c, l := w.connected(edgeA)
 		for what, test := range map[string]struct {
 			tenant, channel string
 			opt             PublishOption
@@ -108,18 +108,14 @@ func TestConfirm(t *testing.T) {
 	})
 	bubble(t, "with a key, what has no answer is published again when there is a connection", func(t *testing.T, w *world) {
 		w.next(func(l *fakeLink) { withHistories(l); silent(l) })
-		c, l := w.mustConnect([]string{edgeA}, nil)
+		c, l := w.connected(edgeA)
 		keyed, plain := publishConfirmed(c, WithKey("k")), publishConfirmed(c)
 		synctest.Wait()
 		w.set(edgeA, errUnreachable)
 		l.end(1001)
-		if got := <-plain; !errors.Is(got.err, ErrOutcomeUnknown) {
-			t.Errorf("without a key: %+v", got)
-		}
+		wantError(t, (<-plain).err, ErrOutcomeUnknown)
 		synctest.Wait()
-		if got := <-publishConfirmed(c); !errors.Is(got.err, ErrDisconnected) {
-			t.Errorf("while there is no connection: %+v", got)
-		}
+		wantError(t, (<-publishConfirmed(c)).err, ErrDisconnected)
 		wantNone(t, "an outcome", keyed)
 		later := publishConfirmed(c, WithKey("later"))
 		w.next(func(l *fakeLink) {
@@ -139,7 +135,7 @@ func TestConfirm(t *testing.T) {
 	})
 	bubble(t, "Publish confirmed gives up", func(t *testing.T, w *world) {
 		w.next(func(l *fakeLink) { withHistories(l); silent(l) })
-		c, l := w.mustConnect([]string{edgeA}, nil)
+		c, l := w.connected(edgeA)
 		if got := <-publishConfirmed(c, WithKey("k")); !errors.Is(got.err, ErrOutcomeUnknown) || got.after != confirmTimeout {
 			t.Errorf("an edge that never answers: %+v", got)
 		}
@@ -164,9 +160,7 @@ func TestConfirm(t *testing.T) {
 		waits := publishConfirmed(c, WithKey("k"))
 		synctest.Wait()
 		c.Close()
-		if got := <-waits; !errors.Is(got.err, ErrClosed) {
-			t.Errorf("closed: %+v", got)
-		}
+		wantError(t, (<-waits).err, ErrClosed)
 	})
 	bubble(t, "an edge that cannot say whether it is stored is asked again, if there is a key", func(t *testing.T, w *world) {
 		tries := 0
@@ -179,14 +173,14 @@ func TestConfirm(t *testing.T) {
 				return string(wire.AppendOKPubAt(nil, p.ID, at(3)))
 			}
 		})
-		c, _ := w.mustConnect([]string{edgeA}, nil)
+		c, _ := w.connected(edgeA)
 		if got := <-publishConfirmed(c, WithKey("k")); got.err != nil || got.position != at(3).String() || got.after < 500*time.Millisecond {
 			t.Errorf("got %+v", got)
 		}
 	})
 	bubble(t, "a connection is not left in a move before it has answered what was published on it", func(t *testing.T, w *world) {
 		w.next(func(l *fakeLink) { withHistories(l); silent(l) })
-		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
+		c, first := w.connected(edgeA, edgeB)
 		plain := publishConfirmed(c)
 		synctest.Wait()
 		w.next(withHistories)
@@ -194,11 +188,7 @@ func TestConfirm(t *testing.T) {
 		event[Moving](w)
 		time.Sleep(settleTime + time.Second)
 		synctest.Wait()
-		for len(w.events) > 0 {
-			if e, ok := (<-w.events).(Moved); ok {
-				t.Errorf("got %+v", e)
-			}
-		}
+		noEvent[Moved](w)
 		first.line(fmt.Sprintf("OK:PUB:%d", first.published()[0].ID))
 		equal(t, "(<-plain).err", (<-plain).err, nil)
 		event[Moved](w)
@@ -208,7 +198,7 @@ func TestConfirm(t *testing.T) {
 	})
 	bubble(t, "many at once, in no order of their answers", func(t *testing.T, w *world) {
 		w.next(func(l *fakeLink) { withHistories(l); silent(l) })
-		c, l := w.mustConnect([]string{edgeA}, nil)
+		c, l := w.connected(edgeA)
 		var group sync.WaitGroup
 		for range 100 {
 			group.Go(func() {
@@ -233,13 +223,10 @@ func TestConfirm(t *testing.T) {
 // An edge that confirms nothing is not sent what it does not know.
 func TestPublishConfirmedByNobody(t *testing.T) {
 	for _, features := range []string{"FEATURES:link", "ERR:bad_request"} {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
+		bubble(t, features, func(t *testing.T, w *world) {
 			w.next(func(l *fakeLink) { l.answer[wire.LineFeatures] = features })
-			c, l := w.mustConnect([]string{edgeA}, nil)
-			if got := <-publishConfirmed(c, WithKey("k")); !errors.Is(got.err, ErrNoHistory) {
-				t.Errorf("got %+v", got)
-			}
+			c, l := w.connected(edgeA)
+			wantError(t, (<-publishConfirmed(c, WithKey("k"))).err, ErrNoHistory)
 			if pubs := l.published(); len(pubs) > 0 {
 				t.Errorf("the edge has got %+v", pubs)
 			}
@@ -263,7 +250,7 @@ func TestPublishTooLarge(t *testing.T) {
 	} {
 		bubble(t, name, func(t *testing.T, w *world) {
 			w.next(func(l *fakeLink) { withHistories(l); silent(l) })
-			c, l := w.mustConnect([]string{edgeA}, nil)
+			c, l := w.connected(edgeA)
 			var refused []int
 			var stored int
 			var mu sync.Mutex

@@ -121,9 +121,7 @@ func TestTransports(t *testing.T) {
 			equal(t, "c.Transport()", c.Transport(), test.want)
 			// The choice is remembered.
 			event[Connected](w)
-			for len(w.links) > 0 {
-				(<-w.links).end(1001)
-			}
+			w.endAll()
 			w.mu.Lock()
 			w.dialed = nil
 			w.mu.Unlock()

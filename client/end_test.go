@@ -48,7 +48,7 @@ func TestEndGivesWhatCame(t *testing.T) {
 			}
 			other := mustSubscribe(t, c, "y")
 			for range messages {
-				l.deliver("x", "", "x")
+				l.bring("")
 			}
 			l.revoke()
 			closed := make(chan struct{})
@@ -99,19 +99,18 @@ func TestEndWhileMoving(t *testing.T) {
 		}},
 	} {
 		bubble(t, test.name, func(t *testing.T, w *world) {
-			c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
-			s := mustSubscribe(t, c, "x")
+			c, first, s := w.subscribed(edgeA, edgeB)
 			mustSubscribe(t, c, "y")
 			w.next(func(l *fakeLink) { l.mute["SUB:t:y"] = true })
 			first.line("RECONNECT")
 			second := <-w.links
-			first.deliver("x", "1", "x")
+			first.bring("1")
 			synctest.Wait()
 			for n := range 4 {
-				second.deliver("x", fmt.Sprint(n+1), "x")
+				second.bring(fmt.Sprint(n + 1))
 			}
 			synctest.Wait()
-			first.deliver("x", "2", "x")
+			first.bring("2")
 			synctest.Wait()
 			test.run(w, first, second)
 			synctest.Wait()
@@ -127,47 +126,42 @@ func TestEndWhileMoving(t *testing.T) {
 func TestEnd(t *testing.T) {
 	bubble(t, "an edge that has gone may have sent something before", func(t *testing.T, w *world) {
 		w.next(func(l *fakeLink) { l.failed = make(chan struct{}) })
-		c, l := w.mustConnect([]string{edgeA}, nil)
-		s := mustSubscribe(t, c, "x")
+		c, l, s := w.subscribed(edgeA)
 		l.set(func(l *fakeLink) { l.hold = make(chan struct{}) })
-		l.deliver("x", "1", "x")
-		l.deliver("x", "2", "x")
+		l.bring("1", "2")
 		synctest.Wait() // the first is in the hand of who receives, the other has come
 		close(l.failed)
 		must(t, c.Publish(t.Context(), "t", "x", nil))
 		synctest.Wait()
 		wantError(t, c.Publish(t.Context(), "t", "x", nil), ErrDisconnected)
 		close(l.hold)
-		synctest.Wait()
 		wantWaiting(t, s, 2)
 		began := time.Now()
 		event[Disconnected](w) // although the edge never ends the connection
 		equal(t, "lost after", time.Since(began), closeTimeout)
 	})
 	bubble(t, "a message that is received while the connection is given up is not lost", func(t *testing.T, w *world) {
-		c, l := w.mustConnect([]string{edgeA}, nil)
-		s := mustSubscribe(t, c, "x")
+		c, l, s := w.subscribed(edgeA)
 		l.set(func(l *fakeLink) { l.hold = make(chan struct{}) })
-		l.deliver("x", "1", "x")
+		l.bring("1")
 		synctest.Wait()
 		w.set(edgeA, errUnreachable) // no other connection takes over
 		time.Sleep(c.s.KeepAlive + c.s.KeepAlive/spread + c.s.PongTimeout + time.Millisecond)
 		<-l.aborted
 		close(l.hold)
-		synctest.Wait()
 		wantWaiting(t, s, 1)
 		event[Disconnected](w)
 	})
 	// Once the client is closed, no function of a subscription is called again, however
 	// many messages wait.
 	bubble(t, "Close while messages wait", func(t *testing.T, w *world) {
-		c, l := w.mustConnect([]string{edgeA}, nil)
+		c, l := w.connected(edgeA)
 		calls, resume := 0, make(chan struct{})
 		if _, err := c.SubscribeFunc(t.Context(), "t", "x", func(Message) { calls++; <-resume }); err != nil {
 			t.Fatal(err)
 		}
 		for range 3 * direct {
-			l.deliver("x", "", "x")
+			l.bring("")
 		}
 		synctest.Wait()
 		time.AfterFunc(time.Second, func() { close(resume) })
@@ -198,8 +192,7 @@ func TestEnds(t *testing.T) {
 		{"no region", func(w *world, l *fakeLink) { w.set(edgeA, errRegion); l.end(1001) }, ErrRegionNotAllowed},
 	} {
 		bubble(t, test.name, func(t *testing.T, w *world) {
-			c, l := w.mustConnect([]string{edgeA}, nil)
-			s := mustSubscribe(t, c, "x")
+			c, l, s := w.subscribed(edgeA)
 			test.run(w, l)
 			<-c.Done()
 			if _, ok := <-s.Messages(); ok { // it ends after Done
@@ -254,7 +247,7 @@ func TestCallbacksMayClose(t *testing.T) {
 				l.line("ERR:of_later")
 			} else {
 				for range 10 {
-					l.deliver("x", "", "x")
+					l.bring("")
 				}
 			}
 			<-closed

@@ -24,7 +24,7 @@ func TestErrorText(t *testing.T) {
 // The errors of names that are not legal have them, and say the code once.
 func TestNameErrors(t *testing.T) {
 	w := newWorld(t)
-	c, _ := w.mustConnect([]string{edgeA}, nil)
+	c, _ := w.connected(edgeA)
 	_, badTenant := c.Subscribe(t.Context(), "a b", "x")
 	_, badPattern := c.Subscribe(t.Context(), "t", "a.*b")
 	badChannel := c.Publish(t.Context(), "t", "x..y", nil)

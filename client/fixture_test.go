@@ -133,6 +133,25 @@ func (w *world) mustConnect(addresses []string, change func(*Options)) (*Client,
 	return c, <-w.links
 }
 
+func (w *world) connected(addresses ...string) (*Client, *fakeLink) {
+	w.t.Helper()
+	return w.mustConnect(addresses, nil)
+}
+
+// subscribed connects, and subscribes to x.
+func (w *world) subscribed(addresses ...string) (*Client, *fakeLink, *Subscription) {
+	w.t.Helper()
+	c, l := w.connected(addresses...)
+	return c, l, mustSubscribe(w.t, c, "x")
+}
+
+// endAll ends the connections that nobody has looked at.
+func (w *world) endAll() {
+	for len(w.links) > 0 {
+		(<-w.links).end(1001)
+	}
+}
+
 // event awaits the next event of a type, and fails at Closed.
 func event[E Event](w *world) E {
 	w.t.Helper()
@@ -306,6 +325,13 @@ func (l *fakeLink) line(text string) { l.in <- []byte(text) }
 
 func (l *fakeLink) deliver(channel, payload string, patterns ...string) {
 	l.in <- wire.AppendDeliver(nil, []byte("t"), []byte(channel), []byte(payload), patterns)
+}
+
+// bring delivers to the channel and the pattern x.
+func (l *fakeLink) bring(payloads ...string) {
+	for _, p := range payloads {
+		l.deliver("x", p, "x")
+	}
 }
 
 // end closes the connection from the edge's side.

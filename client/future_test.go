@@ -66,7 +66,7 @@ func TestFutureEdges(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // not a secret
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t)
-			c, l := w.mustConnect([]string{edgeA}, nil)
+			c, l := w.connected(edgeA)
 			s := mustSubscribe(t, c, "c")
 			event[Connected](w)
 			for _, i := range rnd.Perm(len(cases)) {
@@ -105,7 +105,7 @@ func TestFutureEdges(t *testing.T) {
 		}
 		kinds[2]++
 		bubble(t, f.Comment, func(t *testing.T, w *world) {
-			c, l := w.mustConnect([]string{edgeA}, nil)
+			c, l := w.connected(edgeA)
 			mustSubscribe(t, c, "c")
 			l.in <- f.message(t)
 			if got := event[Disconnected](w); !errors.Is(got.Err, &Error{Code: f.Expect.Error}) {

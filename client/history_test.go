@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"testing"
@@ -24,10 +25,15 @@ func withHistories(l *fakeLink) {
 	l.mute["RSUB"] = true
 }
 
-func newHistoryWorld(t *testing.T) *world {
-	w := newWorld(t)
-	w.next(withHistories)
-	return w
+// recorded runs a subtest with a client that knows two edges with histories, is at A, and has
+// subscribed to x from now on.
+func recorded(t *testing.T, name string, f func(t *testing.T, w *world, c *Client, l *fakeLink, s *Subscription)) {
+	t.Helper()
+	bubble(t, name, func(t *testing.T, w *world) {
+		w.next(withHistories)
+		c, l := w.connected(edgeA, edgeB)
+		f(t, w, c, l, begin(t, c, l, Now, nil))
+	})
 }
 
 // stored delivers messages to the RSUB of x, whose payloads are their numbers.
@@ -62,7 +68,7 @@ func begin(t *testing.T, c *Client, l *fakeLink, from From, numbers []uint64, op
 func TestHistory(t *testing.T) {
 	bubble(t, "History", func(t *testing.T, w *world) {
 		w.next(withHistories)
-		c, l := w.mustConnect([]string{edgeA}, nil)
+		c, l := w.connected(edgeA)
 		s := begin(t, c, l, LastN(3), []uint64{7, 9})
 		m := <-s.Messages()
 		if m.Position != at(7).String() || !m.Time.Equal(time.UnixMilli(1700000000007)) || string(m.Payload) != "7" || m.Pattern != "x" || m.Late {
@@ -91,7 +97,7 @@ func TestHistory(t *testing.T) {
 	// before anybody can read it.
 	bubble(t, "History begins", func(t *testing.T, w *world) {
 		w.next(withHistories)
-		c, l := w.mustConnect([]string{edgeA}, nil)
+		c, l := w.connected(edgeA)
 		got := make(chan *Subscription, 1)
 		go func() { got <- mustSubscribe(t, c, "x", WithHistory(After(at(3).String()))) }()
 		wantLines(t, l, "RSUB:t:x:"+at(3).String())
@@ -105,7 +111,7 @@ func TestHistory(t *testing.T) {
 	})
 	bubble(t, "History options", func(t *testing.T, w *world) {
 		w.next(withHistories)
-		c, l := w.mustConnect([]string{edgeA}, nil)
+		c, l := w.connected(edgeA)
 		begin(t, c, l, Now, nil)
 		for what, call := range map[string]func() (*Subscription, error){
 			"no message":       func() (*Subscription, error) { return c.Subscribe(t.Context(), "t", "a", WithHistory(LastN(0))) },
@@ -125,11 +131,10 @@ func TestHistory(t *testing.T) {
 		}
 	})
 	bubble(t, "what came without positions is not gone on behind: it would come twice", func(t *testing.T, w *world) {
-		c, l := w.mustConnect([]string{edgeA}, nil)
+		c, l := w.connected(edgeA)
 		s := mustSubscribe(t, c, "x", WithHistory(After(at(5).String())))
 		event[Gap](w)
-		l.deliver("x", "6", "x")
-		payloads(t, s, 1)
+		reaches(t, l, s, "6")
 		w.next(withHistories)
 		l.end(1001)
 		l = <-w.links
@@ -144,10 +149,7 @@ func TestHistory(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 	})
-	bubble(t, "a history that is out of reach holds nothing up", func(t *testing.T, w *world) {
-		w.next(withHistories)
-		c, l := w.mustConnect([]string{edgeA}, nil)
-		s := begin(t, c, l, Now, nil)
+	recorded(t, "a history that is out of reach holds nothing up", func(t *testing.T, w *world, c *Client, l *fakeLink, s *Subscription) {
 		l.end(1001)
 		l = <-w.links
 		synctest.Wait()
@@ -163,10 +165,7 @@ func TestHistory(t *testing.T) {
 	})
 	// The pattern is asked for again only when its first subscription has ended: what still
 	// comes of that is not taken for the new one's.
-	bubble(t, "History subscribed again", func(t *testing.T, w *world) {
-		w.next(withHistories)
-		c, l := w.mustConnect([]string{edgeA}, nil)
-		s := begin(t, c, l, Now, nil)
+	recorded(t, "History subscribed again", func(t *testing.T, w *world, c *Client, l *fakeLink, s *Subscription) {
 		l.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -219,7 +218,7 @@ func TestHistoryRefused(t *testing.T) {
 					l.answer[line] = answer
 				}
 			})
-			c, l := w.mustConnect([]string{edgeA}, nil)
+			c, l := w.connected(edgeA)
 			s, err := c.Subscribe(t.Context(), "t", "x", WithHistory(test.from))
 			if !errors.Is(err, test.want) {
 				t.Fatalf("got %v, want %v", err, test.want)
@@ -237,7 +236,7 @@ func TestHistoryRefused(t *testing.T) {
 				return
 			}
 			if test.lines[0] == "SUB:t:x" { // its messages have no positions
-				l.deliver("x", "plain", "x")
+				l.bring("plain")
 				if m := <-s.Messages(); string(m.Payload) != "plain" || m.Position != "" || s.Position() != "" {
 					t.Errorf("got %+v, position %q", m, s.Position())
 				}
@@ -267,18 +266,13 @@ func TestHistoryReconnects(t *testing.T) {
 		{"no such history any more", false, withHistories, func(l *fakeLink) {
 			l.line("ERR:no_history:RSUB:t:x")
 			synctest.Wait()
-			l.deliver("x", "6", "x")
-			l.deliver("x", "7", "x")
+			l.bring("6", "7")
 		}, false, true},
 		{"an edge without histories", false, func(*fakeLink) {}, func(l *fakeLink) {
-			l.deliver("x", "6", "x")
-			l.deliver("x", "7", "x")
+			l.bring("6", "7")
 		}, false, true},
 	} {
-		bubble(t, test.name, func(t *testing.T, w *world) {
-			w.next(withHistories)
-			c, l := w.mustConnect([]string{edgeA}, nil)
-			s := begin(t, c, l, Now, nil)
+		recorded(t, test.name, func(t *testing.T, w *world, c *Client, l *fakeLink, s *Subscription) {
 			if test.plain {
 				mustSubscribe(t, c, "y")
 			}
@@ -308,7 +302,7 @@ func TestHistoryQueueFull(t *testing.T) {
 	for _, limit := range []int{1, 2, 3, 100, 500} {
 		bubble(t, strconv.Itoa(limit), func(t *testing.T, w *world) {
 			w.next(withHistories)
-			c, l := w.mustConnect([]string{edgeA}, nil)
+			c, l := w.connected(edgeA)
 			s := begin(t, c, l, Now, nil, WithQueue(limit, DropOldest))
 			last := 3*limit + 10
 			sent := 0
@@ -334,11 +328,7 @@ func TestHistoryQueueFull(t *testing.T) {
 				synctest.Wait()
 			}
 			wantNone(t, "a message", s.Messages())
-			for len(w.events) > 0 {
-				if e, ok := (<-w.events).(QueueFull); ok {
-					t.Errorf("got %+v", e)
-				}
-			}
+			noEvent[QueueFull](w)
 		})
 	}
 }
@@ -346,26 +336,21 @@ func TestHistoryQueueFull(t *testing.T) {
 func TestHistoryQueue(t *testing.T) {
 	bubble(t, "History queue ends", func(t *testing.T, w *world) {
 		w.next(withHistories)
-		c, l := w.mustConnect([]string{edgeA}, nil)
+		c, l := w.connected(edgeA)
 		s := begin(t, c, l, Now, nil, WithQueue(4, EndOnFull))
 		l.stored(1, 2, 3, 4, 5, 6)
 		synctest.Wait()
 		if got := payloads(t, s, 4); got[3] != "4" {
 			t.Errorf("got %q", got)
 		}
-		if _, ok := <-s.Messages(); ok || !errors.Is(s.Err(), ErrQueueFull) {
-			t.Errorf("got %v", s.Err())
-		}
+		wantEnd(t, s, ErrQueueFull)
 		wantLines(t, l, "RSUB:t:x:now", "UNSUB:t:x")
 	})
 }
 func TestHistoryMoves(t *testing.T) {
 	// A move asks the next connection for the history when the first one is left: it goes on
 	// exactly behind that.
-	bubble(t, "History moves", func(t *testing.T, w *world) {
-		w.next(withHistories)
-		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
-		s := begin(t, c, first, Now, nil)
+	recorded(t, "History moves", func(t *testing.T, w *world, c *Client, first *fakeLink, s *Subscription) {
 		mustSubscribe(t, c, "y")
 		first.stored(1)
 		w.next(func(l *fakeLink) {
@@ -400,10 +385,7 @@ func TestHistoryMoves(t *testing.T) {
 	})
 	// The next connection of a move dies when the first one was asked for the end: that still
 	// has the history.
-	bubble(t, "History move fails", func(t *testing.T, w *world) {
-		w.next(withHistories)
-		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
-		s := begin(t, c, first, Now, nil)
+	recorded(t, "History move fails", func(t *testing.T, w *world, c *Client, first *fakeLink, s *Subscription) {
 		mustSubscribe(t, c, "y")
 		first.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
 		first.line("RECONNECT")
@@ -425,10 +407,7 @@ func TestHistoryMoves(t *testing.T) {
 	})
 	// A connection that takes over from a suspect one goes on behind what that brought last,
 	// and what that still brings is not given again.
-	bubble(t, "History taken over", func(t *testing.T, w *world) {
-		w.next(withHistories)
-		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
-		s := begin(t, c, first, Now, nil)
+	recorded(t, "History taken over", func(t *testing.T, w *world, c *Client, first *fakeLink, s *Subscription) {
 		first.stored(1)
 		payloads(t, s, 1)
 		first.set(func(l *fakeLink) { l.mute["PING"] = true })
@@ -442,14 +421,13 @@ func TestHistoryMoves(t *testing.T) {
 		next.stored(3)
 		wantPayloads(t, s, "2", "3")
 		time.Sleep(2 * trailTime)
-		synctest.Wait()
 		wantNone(t, "a message", s.Messages())
 	})
 	// Subscribe returns with the first message also behind a gap: what fills the queue comes before
 	// OK:RSUB, which then nobody waits for any more.
 	bubble(t, "History begins with gap", func(t *testing.T, w *world) {
 		w.next(withHistories)
-		c, l := w.mustConnect([]string{edgeA}, nil)
+		c, l := w.connected(edgeA)
 		got := make(chan *Subscription, 1)
 		go func() {
 			got <- mustSubscribe(t, c, "x", WithHistory(After(at(1).String())), WithQueue(2, DropOldest))
@@ -470,7 +448,7 @@ func TestHistoryMoves(t *testing.T) {
 	// before: its answer does not count for what is asked for next.
 	bubble(t, "History queue read early", func(t *testing.T, w *world) {
 		w.next(withHistories)
-		c, l := w.mustConnect([]string{edgeA}, nil)
+		c, l := w.connected(edgeA)
 		got := make(chan *Subscription, 1)
 		go func() { got <- mustSubscribe(t, c, "x", WithHistory(LastN(8)), WithQueue(4, DropOldest)) }()
 		synctest.Wait()
@@ -490,10 +468,7 @@ func TestHistoryMoves(t *testing.T) {
 	})
 	// A gap is told once, at its place. A store that does not know a position goes back: what it
 	// gives is not taken for what came before.
-	bubble(t, "History gap", func(t *testing.T, w *world) {
-		w.next(withHistories)
-		c, l := w.mustConnect([]string{edgeA}, nil)
-		s := begin(t, c, l, Now, nil)
+	recorded(t, "History gap", func(t *testing.T, w *world, c *Client, l *fakeLink, s *Subscription) {
 		l.stored(5, 6)
 		payloads(t, s, 2)
 		event[Connected](w)
@@ -519,10 +494,7 @@ func TestHistoryMoves(t *testing.T) {
 // is back when that has the history, too.
 func TestHistoryMoveLosesCurrent(t *testing.T) {
 	for _, complete := range []bool{true, false} {
-		synctest.Test(t, func(t *testing.T) {
-			w := newHistoryWorld(t)
-			c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
-			s := begin(t, c, first, Now, nil)
+		recorded(t, fmt.Sprint(complete), func(t *testing.T, w *world, _ *Client, first *fakeLink, s *Subscription) {
 			first.stored(1)
 			payloads(t, s, 1)
 			w.next(func(l *fakeLink) {

@@ -10,7 +10,7 @@ import (
 // startDrain connects, subscribes to x, and begins a move whose next connection
 // is returned. change is for the first link, before that.
 func startDrain(t *testing.T, w *world, change func(*fakeLink)) (c *Client, first, second *fakeLink, s *Subscription) {
-	c, first = w.mustConnect([]string{edgeA, edgeB}, nil)
+	c, first = w.connected(edgeA, edgeB)
 	s = mustSubscribe(t, c, "x")
 	if change != nil {
 		first.set(change)
@@ -67,13 +67,12 @@ func TestLeave(t *testing.T) {
 	bubble(t, "Next dies while leaving", func(t *testing.T, w *world) {
 		_, first, second, s := startDrain(t, w, func(l *fakeLink) { l.mute["UNSUB"] = true })
 		time.Sleep(settleTime + time.Millisecond)
-		second.deliver("x", "1", "x")
-		second.deliver("x", "2", "x") // the current one has ended the subscription
+		second.bring("1")
+		second.bring("2") // the current one has ended the subscription
 		synctest.Wait()
 		second.end(1011)
 		synctest.Wait()
-		first.deliver("x", "1", "x")
-		first.deliver("x", "3", "x")
+		first.bring("1", "3")
 		wantPayloads(t, s, "1", "2", "3")
 	})
 	// The answers to what a connection was asked when it was to be left the first time
@@ -104,7 +103,7 @@ func TestOverlapWhileLeaving(t *testing.T) {
 			c, first, second, s := startDrain(t, w, func(l *fakeLink) { l.mute["UNSUB"] = true })
 			time.Sleep(settleTime + time.Millisecond)
 			all := mustSubscribe(t, c, "#")
-			one := func() { first.deliver("x", "1", "x"); synctest.Wait() }
+			one := func() { first.bring("1"); synctest.Wait() }
 			two := func() { second.deliver("x", "1", "x", "#"); synctest.Wait() }
 			switch order {
 			case "first":
@@ -144,11 +143,7 @@ func TestSubscribeConfirmedByCurrent(t *testing.T) {
 			if lines, _ := second.sent(); !slices.Contains(lines, "SUB:t:#") {
 				t.Errorf("sent %q", lines)
 			}
-			select {
-			case <-done:
-				t.Error("confirmed by the second")
-			default:
-			}
+			wantNone(t, "confirmed by the second", done)
 			if end == "answer" {
 				first.line("OK:SUB:t:#")
 			} else {

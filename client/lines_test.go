@@ -14,7 +14,7 @@ import (
 
 func TestLines(t *testing.T) {
 	bubble(t, "Subscription lines", func(t *testing.T, w *world) {
-		c, l := w.mustConnect([]string{edgeA}, nil)
+		c, l := w.connected(edgeA)
 		l.set(func(l *fakeLink) {
 			l.answer["SUB:t:no"] = "ERR:permission_denied:SUB:t:no"
 			l.mute["SUB:t:slow"] = true
@@ -31,7 +31,7 @@ func TestLines(t *testing.T) {
 		}
 		first := mustSubscribe(t, c, "x")
 		second := mustSubscribe(t, c, "x")
-		l.deliver("x", "1", "x")
+		l.bring("1")
 		for _, s := range []*Subscription{first, second} {
 			got := <-s.Messages()
 			if want := (Message{Tenant: "t", Channel: "x", Pattern: "x", Patterns: []string{"x"}, Payload: []byte("1")}); !reflect.DeepEqual(got, want) {
@@ -42,8 +42,7 @@ func TestLines(t *testing.T) {
 		if _, ok := <-first.Messages(); ok || first.Err() != nil {
 			t.Error("not closed, or", first.Err())
 		}
-		l.deliver("x", "2", "x")
-		payloads(t, second, 1)
+		reaches(t, l, second, "2")
 		noError(t, second.Unsubscribe(t.Context()))
 		noError(t, second.Unsubscribe(t.Context()))
 		if s, err := c.Subscribe(t.Context(), "", "*"); err != nil || s.Tenant() != "~" || s.Pattern() != "*" {
@@ -55,7 +54,7 @@ func TestLines(t *testing.T) {
 		}
 	})
 	bubble(t, "Events of lines", func(t *testing.T, w *world) {
-		_, l := w.mustConnect([]string{edgeA}, nil)
+		_, l := w.connected(edgeA)
 		event[Connected](w)
 		for line, want := range map[string]Event{
 			"ERR:permission_denied:PUB:t:x":   PublishError{"t", "x", "permission_denied"},
@@ -78,7 +77,7 @@ func TestLines(t *testing.T) {
 	// The application is told once of each change of the link that its edge has to others;
 	// which it also is when it comes to another edge.
 	bubble(t, "Link", func(t *testing.T, w *world) {
-		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
+		c, first := w.connected(edgeA, edgeB)
 		event[Connected](w)
 		for _, line := range []string{"LINK:up", "LINK:down", "LINK:down"} {
 			first.line(line)
@@ -103,7 +102,7 @@ func TestLines(t *testing.T) {
 	})
 	bubble(t, "an edge of an earlier version knows no features, which is nothing to tell", func(t *testing.T, w *world) {
 		w.ready = func(l *fakeLink) { l.answer[wire.LineFeatures] = "ERR:bad_request" }
-		_, l := w.mustConnect([]string{edgeA}, nil)
+		_, l := w.connected(edgeA)
 		event[Connected](w)
 		l.line("ERR:bad_request") // this one is of something else
 		equal(t, "EdgeError.Code", event[EdgeError](w).Code, "bad_request")
@@ -115,14 +114,12 @@ func TestLines(t *testing.T) {
 	// What a later edge may send is ignored: a line, a tag of a frame, and a field of a tag
 	// that is known. A frame that is broken ends the connection.
 	bubble(t, "Unknown messages", func(t *testing.T, w *world) {
-		c, l := w.mustConnect([]string{edgeA}, nil)
-		s := mustSubscribe(t, c, "x")
+		_, l, s := w.subscribed(edgeA)
 		l.line("LATER:x")
 		for _, frame := range []string{"\x09", "\x05later", "\x04\x04later", "\x04\x81later"} {
 			l.in <- []byte(frame)
 		}
-		l.deliver("x", "1", "x")
-		wantPayloads(t, s, "1")
+		reaches(t, l, s, "1")
 		l.in <- []byte("\x04\x01")
 		if got := event[Disconnected](w); !errors.Is(got.Err, ErrProtocol) {
 			t.Errorf("got %v", got.Err)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
@@ -23,13 +22,12 @@ func (w *world) suspicions() (n int) {
 func TestSlowPath(t *testing.T) {
 	for _, rtt := range []time.Duration{1500 * time.Millisecond, 4 * time.Second} {
 		bubble(t, rtt.String(), func(t *testing.T, w *world) {
-			c, l := w.mustConnect([]string{edgeA}, nil)
+			c, l := w.connected(edgeA)
 			mustSubscribe(t, c, "x")
 			l.set(func(l *fakeLink) { l.mute["PING"] = true })
 			w.slow(edgeA+" websocket", 10*time.Second) // nothing comes to the next connection
 			for n := range 20 {
-				flushed := make(chan error, 1)
-				go func() { flushed <- c.Flush(t.Context()) }()
+				flushed := async(func() error { return c.Flush(t.Context()) })
 				time.Sleep(rtt)
 				l.line("PONG")
 				must(t, <-flushed)
@@ -42,15 +40,14 @@ func TestSlowPath(t *testing.T) {
 }
 
 func TestLiveness(t *testing.T) {
-	bubble(t, "where messages come, but no PONG, suspicions become rare", func(t *testing.T, _ *world) {
-		w, c, first, s := startSuspect(t, nil)
+	suspect(t, "where messages come, but no PONG, suspicions become rare", func(t *testing.T, w *world, c *Client, first *fakeLink, s *Subscription) {
 		go c.Flush(t.Context()) // it has no answer
 		for _, edge := range []string{edgeA, edgeB} {
 			w.slow(edge+" websocket", time.Second)
 		}
 		for n := range 60 {
 			time.Sleep(1500 * time.Millisecond)
-			first.deliver("x", fmt.Sprint(n), "x")
+			first.bring(fmt.Sprint(n))
 			payloads(t, s, 1)
 		}
 		if n := w.suspicions(); n > 5 || c.Edge() != edgeA {
@@ -58,7 +55,7 @@ func TestLiveness(t *testing.T) {
 		}
 	})
 	bubble(t, "SUBs that were answered do not count as bytes that the edge has yet to read", func(t *testing.T, w *world) {
-		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+		c, l := w.connected(edgeA, edgeB)
 		for n := range 500 {
 			mustSubscribe(t, c, fmt.Sprint(strings.Repeat("p", 50), n))
 		}
@@ -69,13 +66,12 @@ func TestLiveness(t *testing.T) {
 		atMost(t, "suspect after", time.Since(heard), 3*time.Second)
 	})
 	bubble(t, "a message that comes with PONG makes the next silence one to ask in, again", func(t *testing.T, w *world) {
-		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
-		s := mustSubscribe(t, c, "x")
+		_, l, s := w.subscribed(edgeA, edgeB)
 		flow(t, l, s)
 		l.set(func(l *fakeLink) { l.mute["PING"] = true })
 		time.Sleep(unusualLeast + 200*time.Millisecond)
 		l.line("PONG")
-		l.deliver("x", "1", "x") // in the same moment
+		l.bring("1") // in the same moment
 		payloads(t, s, 1)
 		heard := time.Now()
 		event[Suspect](w)
@@ -85,22 +81,19 @@ func TestLiveness(t *testing.T) {
 
 // A PONG that waits for the loop as the suspicion begins ends it, even if nobody asks again.
 func TestSuspectPongUnderWay(t *testing.T) {
-	for range 20 { // the loop takes it, or the timer, first
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
+	for n := range 20 { // the loop takes it, or the timer, first
+		bubble(t, fmt.Sprint(n), func(t *testing.T, w *world) {
 			c, l := w.mustConnect([]string{edgeA}, func(o *Options) { o.KeepAlive = -1 })
 			w.set(edgeA, errUnreachable)
 			l.set(func(l *fakeLink) { l.mute["PING"] = true })
-			flushed := make(chan error, 1)
-			go func() { flushed <- c.Flush(t.Context()) }()
+			flushed := async(func() error { return c.Flush(t.Context()) })
 			time.Sleep(500 * time.Millisecond)
 			c.post(func() { time.Sleep(1800 * time.Millisecond) }) // a busy machine
 			time.Sleep(100 * time.Millisecond)
 			l.line("PONG")
 			l.set(func(l *fakeLink) { clear(l.mute) })
 			noError(t, <-flushed)
-			published := make(chan error, 1)
-			go func() { published <- c.Publish(t.Context(), "t", "x", nil) }()
+			published := async(func() error { return c.Publish(t.Context(), "t", "x", nil) })
 			select {
 			case err := <-published:
 				if err != nil {
@@ -118,9 +111,8 @@ func TestSuspectPongUnderWay(t *testing.T) {
 }
 
 func TestKeepAlive(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		c, l := w.mustConnect([]string{edgeA}, nil)
+	bubble(t, "KeepAlive", func(t *testing.T, w *world) {
+		c, l := w.connected(edgeA)
 		start := time.Now()
 		const least, most = 25 * time.Second, 25*time.Second + 25*time.Second/spread
 		if e := event[RoundTrip](w); e.RTT != 0 || time.Since(start) < least || time.Since(start) > most {
@@ -143,12 +135,10 @@ func TestKeepAlive(t *testing.T) {
 	bubble(t, "never", func(t *testing.T, w *world) {
 		_, l := w.mustConnect([]string{edgeA}, func(o *Options) { o.KeepAlive = -1 })
 		time.Sleep(10 * time.Hour)
-		if lines, _ := l.sent(); len(lines) > 0 {
-			t.Errorf("sent %q", lines)
-		}
+		wantLines(t, l)
 	})
 	bubble(t, "an edge that reads slowly", func(t *testing.T, w *world) {
-		c, l := w.mustConnect([]string{edgeA}, nil)
+		c, l := w.connected(edgeA)
 		l.set(func(l *fakeLink) { l.mute["PING"] = true })
 		must(t, c.Publish(t.Context(), "t", "x", make([]byte, 60<<10)))
 		w.set(edgeA, errUnreachable) // no other connection takes over

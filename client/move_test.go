@@ -10,7 +10,7 @@ import (
 
 func TestMove(t *testing.T) {
 	bubble(t, "the whole of a move: who leads when, and what goes where", func(t *testing.T, w *world) {
-		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
+		c, first := w.connected(edgeA, edgeB)
 		s := mustSubscribe(t, c, "x.#")
 		publish := func(payload string) {
 			t.Helper()
@@ -58,35 +58,30 @@ func TestMove(t *testing.T) {
 		second.deliver("x", "f", "x.#")
 		wantPayloads(t, s, "d", "e", "c", "f")
 		<-first.finished
-		lines, _ := first.sent()
-		if want := []string{"SUB:t:x.#", "PING", "UNSUB:t:x.#", "PING"}; !slices.Equal(lines, want) {
-			t.Errorf("got %q, want %q", lines, want)
-		}
+		wantLines(t, first, "SUB:t:x.#", "PING", "UNSUB:t:x.#", "PING")
 		equal(t, "c.Edge()", c.Edge(), edgeB)
 	})
 	// Where an edge or the client gets no time, copies come late, and the move takes long: they
 	// are known as much longer.
 	bubble(t, "Late copies", func(t *testing.T, w *world) {
-		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
-		s := mustSubscribe(t, c, "x")
+		_, first, s := w.subscribed(edgeA, edgeB)
 		w.next(muteSub)
 		first.line("RECONNECT")
 		second := <-w.links
-		first.deliver("x", "a", "x")
+		first.bring("a")
 		time.Sleep(2 * noteLife)
-		second.deliver("x", "a", "x")
+		second.bring("a")
 		second.line("OK:SUB:t:x")
-		first.deliver("x", "b", "x")
+		first.bring("b")
 		event[Moved](w)
 		time.Sleep(2 * noteLife)
-		second.deliver("x", "b", "x")
+		second.bring("b")
 		time.Sleep(2 * noteLife) // nothing is known any more
-		second.deliver("x", "b", "x")
-		second.deliver("x", "c", "x")
+		second.bring("b", "c")
 		wantPayloads(t, s, "a", "b", "b", "c")
 	})
 	bubble(t, "a message of a subscription that the current connection does not have is given at once", func(t *testing.T, w *world) {
-		c, first := w.mustConnect([]string{edgeA}, nil)
+		c, first := w.connected(edgeA)
 		mustSubscribe(t, c, "x")
 		first.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
 		first.line("RECONNECT")
@@ -110,25 +105,23 @@ func TestMove(t *testing.T) {
 		}
 	})
 	bubble(t, "a message that comes on three connections within a second comes once", func(t *testing.T, w *world) {
-		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
-		s := mustSubscribe(t, c, "x")
+		_, first, s := w.subscribed(edgeA, edgeB)
 		first.line("RECONNECT")
 		second := <-w.links
-		first.deliver("x", "1", "x")
+		first.bring("1")
 		event[Moved](w)
 		second.line("RECONNECT")
 		third := <-w.links
 		synctest.Wait()
-		second.deliver("x", "1", "x")
+		second.bring("1")
 		synctest.Wait()
-		third.deliver("x", "1", "x")
+		third.bring("1")
 		event[Moved](w)
-		third.deliver("x", "2", "x")
+		third.bring("2")
 		wantPayloads(t, s, "1", "2")
 	})
 	bubble(t, "a stream of messages on two edges of different speeds loses nothing in a move", func(t *testing.T, w *world) {
-		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
-		s := mustSubscribe(t, c, "x")
+		_, l, s := w.subscribed(edgeA, edgeB)
 		next := 0
 		const each = 500
 		for range 5 {
@@ -138,11 +131,11 @@ func TestMove(t *testing.T) {
 			for i := range each { // both have it, the next one in part earlier, in part later
 				payload := fmt.Sprint(next + i)
 				if i%100 < 50 {
-					second.deliver("x", payload, "x")
-					l.deliver("x", payload, "x")
+					second.bring(payload)
+					l.bring(payload)
 				} else {
-					l.deliver("x", payload, "x")
-					second.deliver("x", payload, "x")
+					l.bring(payload)
+					second.bring(payload)
 				}
 				if i%10 == 0 {
 					time.Sleep(2 * time.Millisecond)
@@ -165,16 +158,13 @@ func TestMove(t *testing.T) {
 // was subscribed too late for.
 func TestCurrentIsBehind(t *testing.T) {
 	for _, behind := range []time.Duration{settleTime + behindTime/2, settleTime + 2*behindTime} {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			c, first := w.mustConnect([]string{edgeA}, nil)
-			s := mustSubscribe(t, c, "x")
+		bubble(t, behind.String(), func(t *testing.T, w *world) {
+			_, first, s := w.subscribed(edgeA)
 			first.line("RECONNECT")
 			second := <-w.links
-			second.deliver("x", "2", "x")
+			second.bring("2")
 			time.Sleep(behind)
-			first.deliver("x", "1", "x")
-			first.deliver("x", "2", "x")
+			first.bring("1", "2")
 			event[Moved](w)
 			want := []string{"1", "2"}
 			if behind > settleTime+behindTime {
@@ -196,19 +186,17 @@ func TestMoveFails(t *testing.T) {
 		first.line("RECONNECT")
 		for range 3 {
 			second := <-w.links
-			second.deliver("x", "1", "x")
+			second.bring("1")
 			synctest.Wait()
 			equal(t, "moves to", second.edge, edgeB)
 			second.end(1011)
 		}
-		first.deliver("x", "1", "x")
-		payloads(t, s, 1)
+		reaches(t, first, s, "1")
 		synctest.Wait()
 		noError(t, c.Flush(t.Context()))
 		event[Moved](w)
 		second := <-w.links
-		second.deliver("x", "1", "x")
-		second.deliver("x", "2", "x")
+		second.bring("1", "2")
 		// The note has been taken by then, or it is a second old: 1 may come again.
 		for got := payloads(t, s, 1)[0]; got != "2"; got = payloads(t, s, 1)[0] {
 			equal(t, "got", got, "1")
@@ -223,7 +211,7 @@ func TestMoveFails(t *testing.T) {
 		w.set(edgeB, errUnreachable)
 		w.set(edgeA, errDraining)
 		first.set(func(l *fakeLink) { l.mute["SUB"] = true })
-		second.deliver("x", "0", "x")
+		second.bring("0")
 		synctest.Wait()
 		time.Sleep(time.Second)
 		second.end(1011)
@@ -238,8 +226,7 @@ func TestMoveFails(t *testing.T) {
 		first.line("OK:SUB:t:x")
 		wantEvent(w, Reconnected{edgeA, WebSocket, 2 * time.Second, false})
 		noError(t, c.Publish(t.Context(), "t", "x", []byte("1")))
-		first.deliver("x", "1", "x")
-		payloads(t, s, 1)
+		reaches(t, first, s, "1")
 		synctest.Wait()
 		lines, frames := first.sent()
 		if !slices.Equal(lines, []string{"SUB:t:x", "PING", "UNSUB:t:x", "PING", "SUB:t:x"}) || !slices.Equal(frames, []string{"x=1"}) {
@@ -248,10 +235,7 @@ func TestMoveFails(t *testing.T) {
 		w.set(edgeB, nil)
 		event[Moved](w)
 	})
-	bubble(t, "the second dies when it was to lead, and all have a history: nothing is lost", func(t *testing.T, w *world) {
-		w.next(withHistories)
-		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
-		s := begin(t, c, first, Now, nil)
+	recorded(t, "the second dies when it was to lead, and all have a history: nothing is lost", func(t *testing.T, w *world, c *Client, first *fakeLink, s *Subscription) {
 		first.set(func(l *fakeLink) { l.mute["PING"] = true }) // so that it is not left at once
 		first.line("RECONNECT")
 		event[Moving](w)
@@ -263,11 +247,7 @@ func TestMoveFails(t *testing.T) {
 		first.stored(1)
 		payloads(t, s, 1)
 		time.Sleep(10 * time.Second)
-		for len(w.events) > 0 {
-			if e, ok := (<-w.events).(Disconnected); ok {
-				t.Errorf("got %+v", e)
-			}
-		}
+		noEvent[Disconnected](w)
 		lines, _ := first.sent()
 		if lines = slices.DeleteFunc(lines, func(l string) bool { return l == "PING" }); !slices.Equal(lines, []string{"RSUB:t:x:now"}) {
 			t.Errorf("sent %q", lines)
@@ -279,7 +259,7 @@ func TestMoveFails(t *testing.T) {
 		w, _, first, s := start(t, edgeA, edgeB)
 		first.line("RECONNECT")
 		second := <-w.links
-		second.deliver("x", "1", "x")
+		second.bring("1")
 		synctest.Wait()
 		first.end(1001)
 		event[Moved](w)
@@ -290,7 +270,7 @@ func TestMoveFails(t *testing.T) {
 		w.next(muteSub)
 		first.line("RECONNECT")
 		second := <-w.links
-		second.deliver("x", "1", "x")
+		second.bring("1")
 		synctest.Wait()
 		first.end(1001)
 		synctest.Wait()
@@ -332,8 +312,7 @@ func TestMoveFails(t *testing.T) {
 		w.set(edgeA, errDraining)
 		first.line("RECONNECT")
 		time.Sleep(6 * time.Second)
-		first.deliver("x", "1", "x")
-		payloads(t, s, 1)
+		reaches(t, first, s, "1")
 		first.end(1001)
 		event[Disconnected](w)
 		wantError(t, c.Flush(t.Context()), ErrDisconnected)
@@ -350,8 +329,7 @@ func TestMoveFails(t *testing.T) {
 		// What the current one has delivered comes on the next one late, and on the third.
 		third := <-w.links
 		equal(t, "Moved.Edge", event[Moved](w).Edge, edgeA)
-		third.deliver("x", "1", "x")
-		payloads(t, s, 1)
+		reaches(t, third, s, "1")
 		equal(t, "c.Edge()", c.Edge(), edgeA)
 	})
 	bubble(t, "closed meanwhile", func(t *testing.T, _ *world) {

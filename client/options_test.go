@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
@@ -50,9 +49,8 @@ func TestOptions(t *testing.T) {
 }
 
 func TestIllegalArguments(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		c, l := w.mustConnect([]string{edgeA}, nil)
+	bubble(t, "arguments", func(t *testing.T, w *world) {
+		c, l := w.connected(edgeA)
 		ctx := t.Context()
 		sub := func(tenant, pattern string, opts ...SubscribeOption) error {
 			_, err := c.Subscribe(ctx, tenant, pattern, opts...)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -25,7 +24,7 @@ func TestAnyOrder(t *testing.T) {
 func anyOrder(t *testing.T, random *rand.Rand) {
 	w := newWorld(t)
 	w.events = make(chan Event, 100_000)
-	c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
+	c, first := w.connected(edgeA, edgeB)
 	links := []*fakeLink{first}
 	subs := map[string][]*Subscription{}
 	change := func(l *fakeLink) {
@@ -115,11 +114,9 @@ func TestOrder(t *testing.T) {
 	// What comes until the edge has ended a subscription is not given to the next one to the
 	// same pattern: behind it there would be a hole.
 	bubble(t, "Subscribe after unsubscribe", func(t *testing.T, w *world) {
-		c, l := w.mustConnect([]string{edgeA}, nil)
-		first := mustSubscribe(t, c, "x")
+		c, l, first := w.subscribed(edgeA)
 		l.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
-		left := make(chan error, 1)
-		go func() { left <- first.Unsubscribe(context.Background()) }()
+		left := async(func() error { return first.Unsubscribe(context.Background()) })
 		synctest.Wait()
 
 		ctx, cancel := context.WithCancel(t.Context())
@@ -136,22 +133,17 @@ func TestOrder(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		wantError(t, <-given, context.Canceled)
-		l.deliver("x", "old", "x")
+		l.bring("old")
 		synctest.Wait()
-		if lines, _ := l.sent(); !slices.Equal(lines, []string{"SUB:t:x", "UNSUB:t:x"}) {
-			t.Errorf("the edge has got %q", lines)
-		}
+		wantLines(t, l, "SUB:t:x", "UNSUB:t:x")
 		l.line("OK:UNSUB:t:x")
 		s := <-again
 		noError(t, <-left)
-		l.deliver("x", "new", "x")
-		wantPayloads(t, s, "new")
-		if lines, _ := l.sent(); !slices.Equal(lines, []string{"SUB:t:x", "UNSUB:t:x", "SUB:t:x"}) {
-			t.Errorf("the edge has got %q", lines)
-		}
+		reaches(t, l, s, "new")
+		wantLines(t, l, "SUB:t:x", "UNSUB:t:x", "SUB:t:x")
 
 		// The end of the connection is one of the subscription, too.
-		go func() { left <- s.Unsubscribe(context.Background()) }()
+		async(func() error { return s.Unsubscribe(context.Background()) })
 		synctest.Wait()
 		go func() {
 			s, _ := c.Subscribe(context.Background(), "t", "x")
@@ -160,7 +152,7 @@ func TestOrder(t *testing.T) {
 		synctest.Wait()
 		l.end(1001)
 		s = <-again
-		(<-w.links).deliver("x", "newest", "x")
+		(<-w.links).bring("newest")
 		wantPayloads(t, s, "newest")
 	})
 }

@@ -2,6 +2,7 @@ package client
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -33,22 +34,12 @@ func postponedX(w *world) {
 	}
 }
 
-// noSubscriptionError fails if a SubscriptionError waits.
-func noSubscriptionError(w *world) {
-	w.t.Helper()
-	for len(w.events) > 0 {
-		if e, ok := (<-w.events).(SubscriptionError); ok {
-			w.t.Errorf("got %+v", e)
-		}
-	}
-}
-
 func TestPostponed(t *testing.T) {
 	// The application decides what follows when a new subscription or a publish is to be
 	// tried later.
 	bubble(t, "Try later", func(t *testing.T, w *world) {
 		w.next(tryLater)
-		c, l := w.mustConnect([]string{edgeA}, nil)
+		c, l := w.connected(edgeA)
 		var e *Error
 		if _, err := c.Subscribe(t.Context(), "t", "x"); !errors.Is(err, ErrTryLater) || !errors.As(err, &e) || e.Pattern != "x" {
 			t.Errorf("got %v", err)
@@ -61,12 +52,12 @@ func TestPostponed(t *testing.T) {
 		}
 		l.allow()
 		mustSubscribe(t, c, "x")
-		noSubscriptionError(w)
+		noEvent[SubscriptionError](w)
 	})
 	// A subscription that begins while the client moves, and that the next connection is to
 	// try later, keeps the current one.
 	bubble(t, "Subscribe later while moving", func(t *testing.T, w *world) {
-		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
+		c, first := w.connected(edgeA, edgeB)
 		mustSubscribe(t, c, "y")
 		w.next(func(l *fakeLink) { tryLater(l); l.mute["SUB:t:x"] = true })
 		first.line("RECONNECT")
@@ -87,8 +78,7 @@ func TestPostponed(t *testing.T) {
 	// When the next connection dies after the current one was asked for the end of everything,
 	// the current one is asked for everything again, and may answer that later, too.
 	bubble(t, "Subscribe again later", func(t *testing.T, w *world) {
-		c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
-		s := mustSubscribe(t, c, "x")
+		c, first, s := w.subscribed(edgeA, edgeB)
 		first.set(func(l *fakeLink) { tryLater(l); l.mute["UNSUB"] = true })
 		first.line("RECONNECT")
 		second := <-w.links
@@ -109,13 +99,12 @@ func TestPostponed(t *testing.T) {
 		first.allow()
 		time.Sleep(15 * time.Second)
 		subs := first.count("SUB:t:x")
-		first.deliver("x", "1", "x")
-		payloads(t, s, 1)
+		reaches(t, first, s, "1")
 		time.Sleep(time.Minute)
 		if n := first.count("SUB:t:x"); n != subs || n < 3 {
 			t.Errorf("%d SUBs, %d more later", subs, n-subs)
 		}
-		noSubscriptionError(w)
+		noEvent[SubscriptionError](w)
 	})
 }
 
@@ -136,7 +125,7 @@ func TestRestoreLater(t *testing.T) {
 		}, nil},
 	} {
 		bubble(t, test.name, func(t *testing.T, w *world) {
-			c, l := w.mustConnect([]string{edgeA}, nil)
+			c, l := w.connected(edgeA)
 			x, y := mustSubscribe(t, c, "x"), mustSubscribe(t, c, "y")
 			w.next(tryLater)
 			l.end(1001)
@@ -171,10 +160,9 @@ func TestRestoreLater(t *testing.T) {
 				t.Errorf("%d more SUBs", n-subs)
 			}
 			if test.name == "confirmed" {
-				l.deliver("x", "2", "x")
-				payloads(t, x, 1)
+				reaches(t, l, x, "2")
 			}
-			noSubscriptionError(w)
+			noEvent[SubscriptionError](w)
 		})
 	}
 }
@@ -191,16 +179,14 @@ func TestMoveLater(t *testing.T) {
 		{"the first ends", true, []string{"Disconnected", "Reconnected"}},
 	} {
 		bubble(t, test.name, func(t *testing.T, w *world) {
-			c, first := w.mustConnect([]string{edgeA, edgeB}, nil)
-			s := mustSubscribe(t, c, "x")
+			c, first, s := w.subscribed(edgeA, edgeB)
 			w.next(tryLater)
 			first.line("RECONNECT")
 			postponedX(w)
 			second := <-w.links
 			time.Sleep(time.Minute)
 			equal(t, "the client has moved", c.Edge(), edgeA)
-			first.deliver("x", "1", "x")
-			payloads(t, s, 1)
+			reaches(t, first, s, "1")
 			if test.end {
 				first.end(1001)
 				synctest.Wait()
@@ -214,8 +200,7 @@ func TestMoveLater(t *testing.T) {
 					}
 				}
 			}
-			second.deliver("x", "2", "x")
-			payloads(t, s, 1)
+			reaches(t, second, s, "2")
 			equal(t, "c.Edge()", c.Edge(), edgeB)
 		})
 	}
@@ -225,8 +210,7 @@ func TestMoveLater(t *testing.T) {
 // any more, whether it was about to be or has yet to answer.
 func TestLeaveLater(t *testing.T) {
 	for _, asked := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
+		bubble(t, fmt.Sprint(asked), func(t *testing.T, w *world) {
 			c, l := w.mustConnect([]string{edgeA, edgeB}, func(o *Options) {
 				o.MinBackOff = 50 * time.Millisecond
 				o.MaxBackOff = o.MinBackOff
@@ -265,8 +249,7 @@ func TestLeaveLater(t *testing.T) {
 // is not given up as one that says nothing.
 func TestTakeOverLater(t *testing.T) {
 	for _, wakes := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			w, c, first, s := startSuspect(t, nil)
+		suspect(t, fmt.Sprint(wakes), func(t *testing.T, w *world, c *Client, first *fakeLink, s *Subscription) {
 			w.next(tryLater)
 			postponedX(w)
 			second := <-w.links
@@ -275,7 +258,7 @@ func TestTakeOverLater(t *testing.T) {
 				t.Errorf("at %s, with %d further connections", c.Edge(), len(w.links))
 			}
 			if wakes {
-				first.deliver("x", "1", "x")
+				first.bring("1")
 				if e := event[Recovered](w); e.Edge != edgeA || e.Away != 0 {
 					t.Errorf("got %+v", e)
 				}
@@ -289,8 +272,7 @@ func TestTakeOverLater(t *testing.T) {
 			}
 			second.allow()
 			equal(t, "Recovered.Edge", event[Recovered](w).Edge, edgeB)
-			second.deliver("x", "1", "x")
-			payloads(t, s, 1)
+			reaches(t, second, s, "1")
 		})
 	}
 }

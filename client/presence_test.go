@@ -22,10 +22,14 @@ func withPresence(l *fakeLink) {
 	l.answer["WHO:t:room.*:count"] = "OK:WHO:t:room.*"
 }
 
-func newPresenceWorld(t *testing.T) *world {
-	w := newWorld(t)
-	w.next(withPresence)
-	return w
+// members runs a subtest with a client that knows two edges with presence, and is at A.
+func members(t *testing.T, name string, f func(t *testing.T, w *world, c *Client, l *fakeLink)) {
+	t.Helper()
+	bubble(t, name, func(t *testing.T, w *world) {
+		w.next(withPresence)
+		c, l := w.connected(edgeA, edgeB)
+		f(t, w, c, l)
+	})
 }
 
 func mustJoin(t *testing.T, c *Client, channel string) *Membership {
@@ -151,9 +155,7 @@ func without(l *fakeLink, prefixes ...string) []string {
 }
 
 func TestJoin(t *testing.T) {
-	bubble(t, "memberships of a channel are one on the edge, which is left with the last of them", func(t *testing.T, w *world) {
-		w.next(withPresence)
-		c, l := w.mustConnect([]string{edgeA}, nil)
+	members(t, "memberships of a channel are one on the edge, which is left with the last of them", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		a, b := mustJoin(t, c, "room.1"), mustJoin(t, c, "room.1")
 		if a.Tenant() != "t" || a.Channel() != "room.1" {
 			t.Errorf("got %s %s", a.Tenant(), a.Channel())
@@ -181,9 +183,7 @@ func TestJoin(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-	bubble(t, "Presence names", func(t *testing.T, w *world) {
-		w.next(withPresence)
-		c, l := w.mustConnect([]string{edgeA}, nil)
+	members(t, "Presence names", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		_, join := c.Join(t.Context(), "t", "room.*")
 		_, tenant := c.Join(t.Context(), "a b", "room")
 		_, pattern := c.Presence(t.Context(), "t", "*a")
@@ -200,9 +200,7 @@ func TestJoin(t *testing.T) {
 		}
 		wantLines(t, l)
 	})
-	bubble(t, "what is refused has not begun, and does not come back", func(t *testing.T, w *world) {
-		w.next(withPresence)
-		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+	members(t, "what is refused has not begun, and does not come back", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		for _, code := range []Code{"permission_denied", "no_presence", "no_subject", "too_many_members", "try_later", "of_tomorrow"} {
 			l.set(func(l *fakeLink) {
 				l.answer["JOIN:t:room.1"] = "ERR:" + string(code) + ":JOIN:t:room.1"
@@ -222,9 +220,7 @@ func TestJoin(t *testing.T) {
 		wantLines(t, second)
 		wantNone(t, "an event", w.events)
 	})
-	bubble(t, "a call whose time is over leaves nothing behind", func(t *testing.T, w *world) {
-		w.next(withPresence)
-		c, l := w.mustConnect([]string{edgeA}, nil)
+	members(t, "a call whose time is over leaves nothing behind", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		l.set(func(l *fakeLink) { l.mute["JOIN"], l.mute["WHO"] = true, true })
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -255,9 +251,7 @@ func TestJoin(t *testing.T) {
 		event[Connected](w)
 		wantNone(t, "an event", w.events)
 	})
-	bubble(t, "the client joins again wherever it is", func(t *testing.T, w *world) {
-		w.next(withPresence)
-		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+	members(t, "the client joins again wherever it is", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		m := mustJoin(t, c, "room.1")
 		w.next(func(l *fakeLink) { withPresence(l); l.mute["JOIN"], l.mute["FEATURES"] = true, true })
 		l.end(1011)
@@ -267,11 +261,7 @@ func TestJoin(t *testing.T) {
 		second.line(second.answer[wire.LineFeatures])
 		wantLines(t, second, "JOIN:t:room.1")
 		time.Sleep(10 * time.Millisecond)
-		for len(w.events) > 0 {
-			if e, ok := (<-w.events).(Reconnected); ok {
-				t.Errorf("before it has joined: %+v", e)
-			}
-		}
+		noEvent[Reconnected](w)
 		second.line("OK:JOIN:t:room.1")
 		event[Reconnected](w)
 
@@ -280,11 +270,7 @@ func TestJoin(t *testing.T) {
 		third := <-w.links
 		third.line(second.answer[wire.LineFeatures])
 		time.Sleep(settleTime + leaveTime)
-		select {
-		case <-second.finished:
-			t.Error("the connection was left before the next one has joined")
-		default:
-		}
+		wantNone(t, "the connection was left before the next one has joined", second.finished)
 		third.line("OK:JOIN:t:room.1")
 		event[Moved](w)
 		<-second.finished
@@ -293,9 +279,7 @@ func TestJoin(t *testing.T) {
 		noError(t, m.Leave(t.Context()))
 		wantStrings(t, "without(third, 'PING')", without(third, "PING"), "JOIN:t:room.1", "LEAVE:t:room.1")
 	})
-	bubble(t, "one that an edge refuses to restore has ended, and the application is told", func(t *testing.T, w *world) {
-		w.next(withPresence)
-		c, l := w.mustConnect([]string{edgeA}, nil)
+	members(t, "one that an edge refuses to restore has ended, and the application is told", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		m := mustJoin(t, c, "room.1")
 		p := watch(t, c, l, "room.1/ada")
 		l.here(0, "room.1/bob")
@@ -327,9 +311,7 @@ func TestJoin(t *testing.T) {
 			t.Errorf("got %q", lines)
 		}
 	})
-	bubble(t, "Join try later", func(t *testing.T, w *world) {
-		w.next(withPresence)
-		c, l := w.mustConnect([]string{edgeA}, nil)
+	members(t, "Join try later", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		mustJoin(t, c, "room.1")
 		w.next(func(l *fakeLink) {
 			withPresence(l)
@@ -346,9 +328,7 @@ func TestJoin(t *testing.T) {
 		event[Reconnected](w)
 		wantNone(t, "it was told once", w.events)
 	})
-	bubble(t, "an edge that has no presence, or none any more, is told of; the next edge is asked", func(t *testing.T, w *world) {
-		w.next(withPresence)
-		c, l := w.mustConnect([]string{edgeA}, nil)
+	members(t, "an edge that has no presence, or none any more, is told of; the next edge is asked", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		m := mustJoin(t, c, "room.1")
 		p := watch(t, c, l, "room.1/ada")
 		wantTold := func() {
@@ -397,10 +377,9 @@ func TestJoin(t *testing.T) {
 // An edge that does not say that it has presence is not asked.
 func TestEdgeWithoutPresence(t *testing.T) {
 	for _, answer := range []string{wire.LineFeaturesHistory, "ERR:bad_request"} {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
+		bubble(t, answer, func(t *testing.T, w *world) {
 			w.next(func(l *fakeLink) { l.mute["FEATURES"] = true })
-			c, l := w.mustConnect([]string{edgeA}, nil)
+			c, l := w.connected(edgeA)
 			failed := make(chan error, 2)
 			go func() {
 				_, err := c.Join(t.Context(), "t", "room.1")
@@ -421,9 +400,7 @@ func TestEdgeWithoutPresence(t *testing.T) {
 }
 
 func TestPresence(t *testing.T) {
-	bubble(t, "Presence", func(t *testing.T, w *world) {
-		w.next(withPresence)
-		c, l := w.mustConnect([]string{edgeA}, nil)
+	members(t, "Presence", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		got := make(chan *Presence, 1)
 		go func() {
 			p, err := c.Presence(t.Context(), "t", "room.*")
@@ -486,9 +463,7 @@ func TestPresence(t *testing.T) {
 	})
 	// Presences of a pattern are one on the edge. What comes of a WHO that has ended is not taken
 	// for what the next one brings.
-	bubble(t, "Presence shared", func(t *testing.T, w *world) {
-		w.next(withPresence)
-		c, l := w.mustConnect([]string{edgeA}, nil)
+	members(t, "Presence shared", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		a := watch(t, c, l, "room.1/ada")
 		l.here(0, "room.1/bob")
 		synctest.Wait()
@@ -534,9 +509,7 @@ func TestPresence(t *testing.T) {
 		l.here(first|synced, "room.1/new")
 		wantMembers(t, <-got, "room.1/new")
 	})
-	bubble(t, "Presence counts", func(t *testing.T, w *world) {
-		w.next(withPresence)
-		c, l := w.mustConnect([]string{edgeA}, nil)
+	members(t, "Presence counts", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		got := make(chan *Presence, 1)
 		go func() {
 			p, err := c.Presence(t.Context(), "t", "room.*", WithCounts())
@@ -564,9 +537,7 @@ func TestPresence(t *testing.T) {
 		changes(t, p, "room.1:1")
 		wantLines(t, second, "WHO:t:room.*:count")
 	})
-	bubble(t, "an edge that has more to tell than it can tells counts meanwhile", func(t *testing.T, w *world) {
-		w.next(withPresence)
-		c, l := w.mustConnect([]string{edgeA}, nil)
+	members(t, "an edge that has more to tell than it can tells counts meanwhile", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		p := watch(t, c, l, "room.1/ada", "room.2/bob")
 		counts, err := c.Presence(t.Context(), "t", "room.*", WithCounts())
 		if err != nil {
@@ -588,9 +559,7 @@ func TestPresence(t *testing.T) {
 	})
 	// A loss of the connection is no leaving: what another one brings is compared with what was
 	// shown.
-	bubble(t, "Presence restored", func(t *testing.T, w *world) {
-		w.next(withPresence)
-		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+	members(t, "Presence restored", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		p := watch(t, c, l, "room.1/ada", "room.1/bob", "room.1/cy")
 		l.end(1011)
 		event[Disconnected](w)
@@ -621,9 +590,7 @@ func TestPresence(t *testing.T) {
 }
 func TestPresenceMoves(t *testing.T) {
 	// In a move the old connection feeds a presence until the new one has brought all there is.
-	bubble(t, "Presence moves", func(t *testing.T, w *world) {
-		w.next(withPresence)
-		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+	members(t, "Presence moves", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		p := watch(t, c, l, "room.1/ada", "room.1/bob")
 		l.line("RECONNECT")
 		second := <-w.links
@@ -652,9 +619,7 @@ func TestPresenceMoves(t *testing.T) {
 			t.Errorf("the connection that was left has got %q", got)
 		}
 	})
-	bubble(t, "a move does not wait for ever for the next edge to say who is present", func(t *testing.T, w *world) {
-		w.next(withPresence)
-		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+	members(t, "a move does not wait for ever for the next edge to say who is present", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		p := watch(t, c, l, "room.1/ada")
 		began := time.Now()
 		l.line("RECONNECT")
@@ -672,9 +637,7 @@ func TestPresenceMoves(t *testing.T) {
 			t.Error("not synced")
 		}
 	})
-	bubble(t, "the next connection that has brought all there is may die: the old one still knows", func(t *testing.T, w *world) {
-		w.next(withPresence)
-		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+	members(t, "the next connection that has brought all there is may die: the old one still knows", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		mustSubscribe(t, c, "x")
 		m := mustJoin(t, c, "room.1")
 		p := watch(t, c, l, "room.1/ada")
@@ -699,9 +662,7 @@ func TestPresenceMoves(t *testing.T) {
 		event[Moved](w)
 		changes(t, p)
 	})
-	bubble(t, "beside a suspect connection the next one takes over what it does", func(t *testing.T, w *world) {
-		w.next(withPresence)
-		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+	members(t, "beside a suspect connection the next one takes over what it does", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		m := mustJoin(t, c, "room.1")
 		p := watch(t, c, l, "room.1/ada", "room.1/bob")
 		flow(t, l, mustSubscribe(t, c, "x"))
@@ -725,21 +686,17 @@ func TestPresenceMoves(t *testing.T) {
 	})
 	bubble(t, "a frame that is broken ends the connection, as any other does", func(t *testing.T, w *world) {
 		w.next(withPresence)
-		_, l := w.mustConnect([]string{edgeA}, nil)
+		_, l := w.connected(edgeA)
 		l.in <- []byte{5, 0x80} // of a later version
 		l.in <- []byte{5, 3, 0}
-		if e := event[Disconnected](w); !errors.Is(e.Err, ErrProtocol) {
-			t.Errorf("got %v", e.Err)
-		}
+		wantError(t, event[Disconnected](w).Err, ErrProtocol)
 	})
 }
 
 // When the client ends with an error, the reader is told the rest, and then why.
 func TestPresenceEnds(t *testing.T) {
 	for _, closed := range []bool{true, false} {
-		synctest.Test(t, func(t *testing.T) {
-			w := newPresenceWorld(t)
-			c, l := w.mustConnect([]string{edgeA}, nil)
+		members(t, fmt.Sprint(closed), func(t *testing.T, _ *world, c *Client, l *fakeLink) {
 			m := mustJoin(t, c, "room.1")
 			p := watch(t, c, l)
 			l.here(0, "room.1/ada")

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -116,7 +115,7 @@ func TestQueue(t *testing.T) {
 		group.Wait()
 	})
 	bubble(t, "Queue full events", func(t *testing.T, w *world) {
-		c, l := w.mustConnect([]string{edgeA}, nil)
+		c, l := w.connected(edgeA)
 		s := mustSubscribe(t, c, "x", WithQueue(2, DropOldest))
 		for i := range 5 {
 			l.deliver("x", strconv.Itoa(i), "x")
@@ -143,15 +142,13 @@ func TestQueue(t *testing.T) {
 		l.deliver("y", "2", "y")
 		synctest.Wait()
 		wantPayloads(t, ends, "1")
-		if _, ok := <-ends.Messages(); ok || !errors.Is(ends.Err(), ErrQueueFull) {
-			t.Errorf("got %v", ends.Err())
-		}
+		wantEnd(t, ends, ErrQueueFull)
 		if lines, _ := l.sent(); lines[len(lines)-1] != "UNSUB:t:y" {
 			t.Errorf("sent %q", lines)
 		}
 	})
 	bubble(t, "Subscribe func", func(t *testing.T, w *world) {
-		c, l := w.mustConnect([]string{edgeA}, nil)
+		c, l := w.connected(edgeA)
 		var got []string
 		resume := make(chan struct{})
 		var s *Subscription

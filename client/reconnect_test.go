@@ -10,7 +10,7 @@ import (
 
 func TestReconnects(t *testing.T) {
 	bubble(t, "while the client is not back, a further loss does not make it away for less long", func(t *testing.T, w *world) {
-		c, l := w.mustConnect([]string{edgeA}, nil)
+		c, l := w.connected(edgeA)
 		mustSubscribe(t, c, "x")
 		heard := l.heard()
 		w.next(muteSub)
@@ -26,7 +26,7 @@ func TestReconnects(t *testing.T) {
 		}
 	})
 	bubble(t, "Reconnect", func(t *testing.T, w *world) {
-		c, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+		c, l := w.connected(edgeA, edgeB)
 		s := mustSubscribe(t, c, "x.#")
 		l.deliver("x", "1", "x.#")
 		payloads(t, s, 1)
@@ -74,15 +74,13 @@ func TestReconnects(t *testing.T) {
 		noError(t, c.Publish(t.Context(), "t", "x", nil))
 	})
 	bubble(t, "a subscription that is restored may be refused then", func(t *testing.T, w *world) {
-		c, l := w.mustConnect([]string{edgeA}, nil)
+		c, l := w.connected(edgeA)
 		s, kept := mustSubscribe(t, c, "x"), mustSubscribe(t, c, "y")
 		w.next(func(l *fakeLink) { l.answer["SUB:t:x"] = "ERR:permission_denied:SUB:t:x" })
 		l.end(1001)
 		wantEvent(w, SubscriptionError{Tenant: "t", Pattern: "x", Code: "permission_denied"})
 		event[Reconnected](w)
-		if _, ok := <-s.Messages(); ok || !errors.Is(s.Err(), ErrPermissionDenied) {
-			t.Error(s.Err())
-		}
+		wantEnd(t, s, ErrPermissionDenied)
 		equal(t, "kept.Err()", kept.Err(), nil)
 	})
 }
@@ -99,8 +97,7 @@ func TestClosedByOperator(t *testing.T) {
 		{"ERR:of_later", "of_later", CodeDisconnected},
 	} {
 		bubble(t, test.line+" "+test.reason, func(t *testing.T, w *world) {
-			c, l := w.mustConnect([]string{edgeA}, nil)
-			s := mustSubscribe(t, c, "x")
+			_, l, s := w.subscribed(edgeA)
 			if test.line != "" {
 				l.line(test.line)
 			}
@@ -115,7 +112,7 @@ func TestClosedByOperator(t *testing.T) {
 			}
 			wantEvent(w, Reconnecting{1, 0})
 			event[Reconnected](w)
-			(<-w.links).deliver("x", "back", "x")
+			(<-w.links).bring("back")
 			wantPayloads(t, s, "back")
 		})
 	}
@@ -123,7 +120,7 @@ func TestClosedByOperator(t *testing.T) {
 
 func TestReconnectTimes(t *testing.T) {
 	bubble(t, "an edge that ends connections at once", func(t *testing.T, w *world) {
-		_, l := w.mustConnect([]string{edgeA}, nil)
+		_, l := w.connected(edgeA)
 		start := time.Now()
 		for range 30 {
 			l.end(1011)
@@ -140,7 +137,7 @@ func TestReconnectTimes(t *testing.T) {
 		equal(t, "waited", time.Since(before), 0)
 	})
 	bubble(t, "an edge that asks to wait", func(t *testing.T, w *world) {
-		_, l := w.mustConnect([]string{edgeA}, nil)
+		_, l := w.connected(edgeA)
 		w.set(edgeA, errDraining)
 		l.end(1001)
 		event[Reconnecting](w)

@@ -68,7 +68,7 @@ func TestRenewToken(t *testing.T) {
 	})
 	bubble(t, "no provider, and after the end", func(t *testing.T, w *world) {
 		calls := &asked{}
-		c, _ := w.mustConnect([]string{edgeA}, nil)
+		c, _ := w.connected(edgeA)
 		wantError(t, c.RenewToken(t.Context()), ErrBadOption)
 		c, _ = w.mustConnect([]string{edgeA}, withProvider(provider(time.Hour, calls, nil, counted)))
 		c.Close()
@@ -284,7 +284,7 @@ func TestRenewal(t *testing.T) {
 		c.Retry()
 	})
 	bubble(t, "what an edge asks for does not hold a client back that the application sends", func(t *testing.T, w *world) {
-		c, l := w.mustConnect([]string{edgeA}, nil)
+		c, l := w.connected(edgeA)
 		w.set(edgeA, errDraining)
 		l.end(1001)
 		event[Reconnecting](w)

@@ -64,8 +64,7 @@ func TestRhythms(t *testing.T) {
 	// A silence is unusual by the rhythm of what came before; it is asked about once, until
 	// something other than the answer comes.
 	bubble(t, "Ask once", func(t *testing.T, w *world) {
-		c, l := w.mustConnect([]string{edgeA}, nil)
-		s := mustSubscribe(t, c, "x")
+		c, l, s := w.subscribed(edgeA)
 		asked := func() (n int) {
 			lines, _ := l.sent()
 			for _, line := range lines {

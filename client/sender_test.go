@@ -70,7 +70,7 @@ func TestSender(t *testing.T) {
 				l.deliverFrom("bob", "x", "2")
 				l.deliverFrom("", "x", "3")
 			}
-			l.deliver("x", "4", "x")
+			l.bring("4")
 			want := []string{": 4"}
 			if test.asked == test.answer && test.change != nil {
 				want = []string{"alice: 1", "bob: 2", ": 3", ": 4"}
@@ -102,13 +102,13 @@ func TestSenders(t *testing.T) {
 	})
 	// A takeover: what only the next connection has brought keeps its sender, as does what only the
 	// trailing one has.
-	bubble(t, "Suspect sender", func(t *testing.T, _ *world) {
-		w, _, first, s := startSuspect(t, withSender)
+	bubble(t, "Suspect sender", func(t *testing.T, w *world) {
+		_, first, s := startSuspect(t, w, withSender)
 		second := <-w.links
 		second.deliverFrom("alice", "x", "1")
 		event[Recovered](w)
 		equal(t, "said(t, s, 1)[0]", said(t, s, 1)[0], "alice: 1")
-		first.deliver("x", "1", "x") // a copy, from an edge of an earlier version
+		first.bring("1") // a copy, from an edge of an earlier version
 		first.deliverFrom("bob", "x", "2")
 		if m := <-s.Messages(); m.Sender != "bob" || !m.Late {
 			t.Errorf("got %+v", m)
@@ -132,7 +132,7 @@ func TestMoveSender(t *testing.T) {
 					if i == knowing {
 						l.deliverFrom("alice", "x", payload)
 					} else {
-						l.deliver("x", payload, "x")
+						l.bring(payload)
 					}
 				}
 			}

@@ -8,8 +8,7 @@ import (
 
 func TestSuspectEnds(t *testing.T) {
 	// An interest that only the next connection has confirmed is confirmed when the current one dies.
-	bubble(t, "Subscribe and suspect dies", func(t *testing.T, _ *world) {
-		w, c, first, _ := startSuspect(t, nil)
+	suspect(t, "Subscribe and suspect dies", func(t *testing.T, w *world, c *Client, first *fakeLink, _ *Subscription) {
 		w.next(func(l *fakeLink) { l.mute["SUB:t:x"] = true })
 		event[Suspect](w)
 		second := <-w.links
@@ -22,27 +21,19 @@ func TestSuspectEnds(t *testing.T) {
 		event[Reconnected](w)
 	})
 	// What the current one has delivered at its end is not given again as the next one brings it.
-	bubble(t, "Suspect dies delivering", func(t *testing.T, _ *world) {
-		w, _, first, s := startSuspect(t, nil)
-		w.next(muteSub)
-		event[Suspect](w)
-		second := <-w.links
+	beside(t, "Suspect dies delivering", func(t *testing.T, w *world, _ *Client, first, second *fakeLink, s *Subscription) {
 		time.Sleep(suspectEvery / 2)
-		first.deliver("x", "1", "x")
+		first.bring("1")
 		first.end(1001)
 		event[Disconnected](w)
-		second.deliver("x", "1", "x")
+		second.bring("1")
 		second.line("OK:SUB:t:x")
 		event[Reconnected](w)
 		time.Sleep(time.Second)
 		wantWaiting(t, s, 1)
 	})
-	bubble(t, "a last word is no sign of life: what the next one has brought is not lost", func(t *testing.T, _ *world) {
-		w, _, first, s := startSuspect(t, nil)
-		w.next(muteSub)
-		event[Suspect](w)
-		second := <-w.links
-		second.deliver("x", "1", "x")
+	beside(t, "a last word is no sign of life: what the next one has brought is not lost", func(t *testing.T, w *world, _ *Client, first, second *fakeLink, s *Subscription) {
+		second.bring("1")
 		time.Sleep(suspectEvery / 2)
 		first.line("ERR:internal")
 		time.Sleep(2 * suspectEvery)
@@ -52,11 +43,7 @@ func TestSuspectEnds(t *testing.T) {
 	})
 	// The next connection that is refused a subscription does not take over, and ends nothing
 	// that the current one has.
-	bubble(t, "Suspect next refused", func(t *testing.T, _ *world) {
-		w, _, first, s := startSuspect(t, nil)
-		w.next(muteSub)
-		event[Suspect](w)
-		second := <-w.links
+	beside(t, "Suspect next refused", func(t *testing.T, w *world, _ *Client, first, second *fakeLink, s *Subscription) {
 		w.set(edgeA, errDraining) // there is no third
 		w.set(edgeB, errDraining)
 		second.line("ERR:too_many_subscriptions:SUB:t:x")
@@ -68,7 +55,6 @@ func TestSuspectEnds(t *testing.T) {
 		}
 		first.line("PONG")
 		equal(t, "Recovered.Away", event[Recovered](w).Away, 0)
-		first.deliver("x", "1", "x")
-		wantPayloads(t, s, "1")
+		reaches(t, first, s, "1")
 	})
 }

@@ -18,22 +18,41 @@ func (l *fakeLink) silence() {
 func flow(t *testing.T, l *fakeLink, s *Subscription) {
 	t.Helper()
 	for n := range 10 {
-		l.deliver("x", fmt.Sprint("before ", n), "x")
+		l.bring(fmt.Sprint("before ", n))
 		payloads(t, s, 1)
 		time.Sleep(100 * time.Millisecond)
 	}
 }
 
-// startSuspect connects to edges A and B, subscribes to x, has a flow, and lets the current one
-// link fall silent.
-func startSuspect(t *testing.T, change func(*Options)) (w *world, c *Client, first *fakeLink, s *Subscription) {
+// startSuspect connects to edges A and B, subscribes to x, has a flow, and lets the link to A
+// fall silent.
+func startSuspect(t *testing.T, w *world, change func(*Options)) (*Client, *fakeLink, *Subscription) {
 	t.Helper()
-	w = newWorld(t)
-	c, first = w.mustConnect([]string{edgeA, edgeB}, change)
-	s = mustSubscribe(t, c, "x")
+	c, first := w.mustConnect([]string{edgeA, edgeB}, change)
+	s := mustSubscribe(t, c, "x")
 	flow(t, first, s)
 	first.silence()
-	return w, c, first, s
+	return c, first, s
+}
+
+// suspect runs a subtest that begins with startSuspect.
+func suspect(t *testing.T, name string, f func(t *testing.T, w *world, c *Client, first *fakeLink, s *Subscription)) {
+	t.Helper()
+	bubble(t, name, func(t *testing.T, w *world) {
+		c, first, s := startSuspect(t, w, nil)
+		f(t, w, c, first, s)
+	})
+}
+
+// beside runs a subtest that begins beside a suspect connection with another one, which has yet
+// to answer its SUB.
+func beside(t *testing.T, name string, f func(t *testing.T, w *world, c *Client, first, second *fakeLink, s *Subscription)) {
+	t.Helper()
+	suspect(t, name, func(t *testing.T, w *world, c *Client, first *fakeLink, s *Subscription) {
+		w.next(muteSub)
+		event[Suspect](w)
+		f(t, w, c, first, <-w.links, s)
+	})
 }
 
 // name is that of an event's type.
@@ -54,8 +73,7 @@ func transitions(w *world, n int) (got []string) {
 }
 
 func TestSuspect(t *testing.T) {
-	bubble(t, "the next connection takes over 2 s after the last message, with what it has brought", func(t *testing.T, _ *world) {
-		w, c, first, s := startSuspect(t, nil)
+	suspect(t, "the next connection takes over 2 s after the last message, with what it has brought", func(t *testing.T, w *world, c *Client, first *fakeLink, s *Subscription) {
 		w.next(muteSub)
 		heard := first.heard()
 		flushed := make(chan error, 1)
@@ -73,7 +91,7 @@ func TestSuspect(t *testing.T) {
 			published <- err
 		}()
 		second := <-w.links
-		second.deliver("x", "1", "x")
+		second.bring("1")
 		synctest.Wait()
 		if got := waiting(s); len(got) > 0 || second.edge != edgeB {
 			t.Errorf("got %q of %s before it takes over", got, second.edge)
@@ -86,7 +104,7 @@ func TestSuspect(t *testing.T) {
 		for _, done := range []chan error{published, flushed} {
 			noError(t, <-done)
 		}
-		second.deliver("x", "2", "x")
+		second.bring("2")
 		wantPayloads(t, s, "1", "2")
 		wantFrames(t, first)
 		wantFrames(t, second, "x=p")
@@ -94,8 +112,7 @@ func TestSuspect(t *testing.T) {
 	// What made a connection suspect is no usual pause: a second hole is noticed as soon as
 	// the current one.
 	bubble(t, "Holes", func(t *testing.T, w *world) {
-		c, first := w.mustConnect([]string{edgeA}, nil)
-		s := mustSubscribe(t, c, "x")
+		_, first, s := w.subscribed(edgeA)
 		w.set(edgeA, errDraining)
 		for range 3 {
 			flow(t, first, s)
@@ -111,22 +128,16 @@ func TestSuspect(t *testing.T) {
 	})
 	// The current connection that wakes stays, and delivers what the next one has brought; the
 	// second is closed.
-	bubble(t, "Suspect wakes", func(t *testing.T, _ *world) {
-		w, c, first, s := startSuspect(t, nil)
-		w.next(muteSub)
-		event[Suspect](w)
-		second := <-w.links
-		second.deliver("x", "1", "x")
-		flushed := make(chan error, 1)
-		go func() { flushed <- c.Flush(t.Context()) }()
+	beside(t, "Suspect wakes", func(t *testing.T, w *world, c *Client, first, second *fakeLink, s *Subscription) {
+		second.bring("1")
+		flushed := async(func() error { return c.Flush(t.Context()) })
 		time.Sleep(2 * time.Second)
 		if lines, _ := first.sent(); len(lines) > 2 {
 			t.Errorf("sent %q", lines) // one question in a silence
 		}
 		first.set(func(l *fakeLink) { clear(l.mute) })
 		woke := time.Now()
-		first.deliver("x", "1", "x")
-		first.deliver("x", "2", "x")
+		first.bring("1", "2")
 		if e := event[Recovered](w); e != (Recovered{edgeA, WebSocket, 0}) || time.Since(woke) > suspectEvery {
 			t.Errorf("%+v after %v", e, time.Since(woke))
 		}
@@ -134,63 +145,44 @@ func TestSuspect(t *testing.T) {
 		noError(t, <-flushed)
 		<-second.finished
 		wantPayloads(t, s, "1", "2")
-		synctest.Wait()
 		wantWaiting(t, s, 0)
 	})
 	// What a trailing connection brings is given once: as late if the current one does
 	// not bring it.
-	bubble(t, "Trail", func(t *testing.T, _ *world) {
-		w, _, first, s := startSuspect(t, nil)
-		w.next(muteSub)
-		event[Suspect](w)
-		second := <-w.links
-		second.deliver("x", "both", "x")
+	beside(t, "Trail", func(t *testing.T, w *world, _ *Client, first, second *fakeLink, s *Subscription) {
+		second.bring("both")
 		synctest.Wait()
 		second.line("OK:SUB:t:x")
 		event[Recovered](w)
-		second.deliver("x", "after", "x")
+		second.bring("after")
 		time.Sleep(8 * time.Second)
-		first.deliver("x", "missed", "x")
-		first.deliver("x", "both", "x")
-		first.deliver("x", "after", "x")
-		first.deliver("x", "soon", "x")
+		first.bring("missed", "both", "after", "soon")
 		wantPayloads(t, s, "both", "after")
 		time.Sleep(shelfTime / 2)
-		second.deliver("x", "soon", "x")
+		second.bring("soon")
 		wantPayloads(t, s, "soon", "missed late")
-		second.deliver("x", "missed", "x") // very late
-		second.deliver("x", "end", "x")
-		wantPayloads(t, s, "end")
+		second.bring("missed") // very late
+		reaches(t, second, s, "end")
 		// It is asked to leave, and closed when it has answered what it was asked before, too.
 		first.line("PONG")
 		synctest.Wait()
-		select {
-		case <-first.finished:
-			t.Error("closed before it has answered")
-		default:
-		}
+		wantNone(t, "closed before it has answered", first.finished)
 		first.line("PONG")
 		<-first.finished
-		lines, _ := first.sent()
-		if want := []string{"SUB:t:x", "PING", "UNSUB:t:x", "PING"}; !slices.Equal(lines, want) {
-			t.Errorf("sent %q, want %q", lines, want)
-		}
+		wantLines(t, first, "SUB:t:x", "PING", "UNSUB:t:x", "PING")
 	})
 	// Publishers that wait for room on the old connection go on at the new one, and a Flush
 	// fails if what was sent before it may be lost.
-	bubble(t, "Suspect publishes", func(t *testing.T, _ *world) {
-		w, c, first, _ := startSuspect(t, nil)
+	suspect(t, "Suspect publishes", func(t *testing.T, w *world, c *Client, first *fakeLink, _ *Subscription) {
 		w.slow(edgeB+" websocket", 100*time.Millisecond)
 		first.set(func(l *fakeLink) { l.stuck = make(chan struct{}) })
 		for range 3 { // one is being sent, one waits
 			go c.Publish(t.Context(), "t", "x", make([]byte, sendBufferLimit-20)) //nolint:errcheck // the frames that come say it
 			synctest.Wait()
 		}
-		published := make(chan error, 1)
-		go func() { published <- c.Publish(t.Context(), "t", "x", []byte("last")) }()
+		published := async(func() error { return c.Publish(t.Context(), "t", "x", []byte("last")) })
 		event[Suspect](w)
-		flushed := make(chan error, 1)
-		go func() { flushed <- c.Flush(t.Context()) }()
+		flushed := async(func() error { return c.Flush(t.Context()) })
 		event[Recovered](w)
 		noError(t, <-published)
 		wantError(t, <-flushed, ErrDisconnected)
@@ -208,13 +200,9 @@ func TestSuspect(t *testing.T) {
 	})
 	// The current connection that has woken stays, although the next one is ready before the client
 	// has looked.
-	bubble(t, "Suspect woke before", func(t *testing.T, _ *world) {
-		w, _, first, _ := startSuspect(t, nil)
-		w.next(muteSub)
-		event[Suspect](w)
-		second := <-w.links
+	beside(t, "Suspect woke before", func(t *testing.T, w *world, _ *Client, first, second *fakeLink, _ *Subscription) {
 		synctest.Wait()
-		first.deliver("x", "1", "x")
+		first.bring("1")
 		synctest.Wait()
 		second.line("OK:SUB:t:x")
 		if e := event[Recovered](w); e.Edge != edgeA || e.Away != 0 {
@@ -223,8 +211,7 @@ func TestSuspect(t *testing.T) {
 	})
 	// The time of a PING that waited for the end of a hole does not make the next suspicion
 	// later.
-	bubble(t, "Suspect twice", func(t *testing.T, _ *world) {
-		w, _, first, s := startSuspect(t, nil)
+	suspect(t, "Suspect twice", func(t *testing.T, w *world, _ *Client, first *fakeLink, s *Subscription) {
 		for _, edge := range []string{edgeA, edgeB} {
 			w.set(edge, errUnreachable)
 		}
@@ -240,25 +227,22 @@ func TestSuspect(t *testing.T) {
 	})
 	// What ends the client on the current connection ends only the next one of a suspicion:
 	// the current one may wake.
-	bubble(t, "Suspect second revoked", func(t *testing.T, _ *world) {
-		w, c, first, s := startSuspect(t, nil)
+	suspect(t, "Suspect second revoked", func(t *testing.T, w *world, c *Client, first *fakeLink, s *Subscription) {
 		w.next(muteSub)
 		event[Suspect](w)
 		(<-w.links).revoke()
 		synctest.Wait()
-		first.deliver("x", "1", "x")
+		first.bring("1")
 		event[Recovered](w)
 		payloads(t, s, 1)
 		equal(t, "c.Err()", c.Err(), nil)
 	})
-	bubble(t, "subscribe and Unsubscribe come to their end during a suspicion", func(t *testing.T, _ *world) {
-		w, c, _, s := startSuspect(t, nil)
+	suspect(t, "subscribe and Unsubscribe come to their end during a suspicion", func(t *testing.T, w *world, c *Client, _ *fakeLink, s *Subscription) {
 		w.slow(edgeB+" websocket", 2*time.Second)
 		old := mustSubscribeLater(t, c, "y")
 		event[Suspect](w)
 		y := mustSubscribeLater(t, c, "z")
-		unsubscribed := make(chan error, 1)
-		go func() { unsubscribed <- s.Unsubscribe(t.Context()) }()
+		unsubscribed := async(func() error { return s.Unsubscribe(t.Context()) })
 		event[Recovered](w)
 		second := <-w.links
 		noError(t, <-unsubscribed)
@@ -281,7 +265,7 @@ func TestTrailEnds(t *testing.T) {
 		"the client": func(_ *world, c *Client, _, _ *fakeLink) { c.Close() },
 		"another": func(w *world, _ *Client, _, second *fakeLink) {
 			for range 5 {
-				second.deliver("x", "", "x")
+				second.bring("")
 				time.Sleep(100 * time.Millisecond)
 			}
 			second.silence()
@@ -289,8 +273,7 @@ func TestTrailEnds(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		},
 	} {
-		bubble(t, name, func(t *testing.T, _ *world) {
-			w, c, first, _ := startSuspect(t, nil)
+		suspect(t, name, func(t *testing.T, w *world, c *Client, first *fakeLink, _ *Subscription) {
 			event[Recovered](w)
 			end(w, c, first, <-w.links)
 			synctest.Wait()
@@ -319,23 +302,17 @@ func TestTrailEnds(t *testing.T) {
 
 // The current one ends while it is suspect.
 func TestSuspectDies(t *testing.T) {
-	bubble(t, "before there is another", func(t *testing.T, _ *world) {
-		w, c, first, _ := startSuspect(t, nil)
+	suspect(t, "before there is another", func(t *testing.T, w *world, c *Client, first *fakeLink, _ *Subscription) {
 		w.slow(edgeB+" websocket", 2*time.Second)
 		event[Suspect](w)
-		flushed := make(chan error, 1)
-		go func() { flushed <- c.Flush(t.Context()) }()
+		flushed := async(func() error { return c.Flush(t.Context()) })
 		synctest.Wait()
 		first.end(1006)
 		wantStrings(t, "transitions(w, 2)", transitions(w, 2), "Disconnected", "Reconnected")
 		wantError(t, <-flushed, ErrDisconnected)
 	})
-	bubble(t, "before the other is ready", func(t *testing.T, _ *world) {
-		w, c, first, s := startSuspect(t, nil)
-		w.next(muteSub)
-		event[Suspect](w)
-		second := <-w.links
-		second.deliver("x", "1", "x")
+	beside(t, "before the other is ready", func(t *testing.T, w *world, c *Client, first, second *fakeLink, s *Subscription) {
+		second.bring("1")
 		synctest.Wait()
 		first.end(1006)
 		event[Disconnected](w)
@@ -344,11 +321,7 @@ func TestSuspectDies(t *testing.T) {
 		second.line("OK:SUB:t:x")
 		equal(t, "Reconnected.Edge", event[Reconnected](w).Edge, edgeB)
 	})
-	bubble(t, "before the other is ready, which drains", func(t *testing.T, _ *world) {
-		w, _, first, _ := startSuspect(t, nil)
-		w.next(muteSub)
-		event[Suspect](w)
-		second := <-w.links
+	beside(t, "before the other is ready, which drains", func(t *testing.T, w *world, _ *Client, first, second *fakeLink, _ *Subscription) {
 		second.line("RECONNECT")
 		synctest.Wait()
 		w.next(nil)
@@ -357,8 +330,7 @@ func TestSuspectDies(t *testing.T) {
 		equal(t, "Moving.Edge", event[Moving](w).Edge, edgeB)
 		event[Moved](w)
 	})
-	bubble(t, "nobody is there", func(t *testing.T, _ *world) {
-		w, _, first, _ := startSuspect(t, nil)
+	suspect(t, "nobody is there", func(t *testing.T, w *world, _ *Client, first *fakeLink, _ *Subscription) {
 		w.set(edgeA, errBadToken) // ends the client only when the current one is lost
 		w.set(edgeB, errBadToken)
 		heard := first.heard()
@@ -375,13 +347,8 @@ func TestSuspectDies(t *testing.T) {
 // What next connections brought before they died is not lost, and comes once.
 func TestSuspectSecondDies(t *testing.T) {
 	for _, end := range []string{"a third takes over", "the first wakes", "the first dies"} {
-		bubble(t, end, func(t *testing.T, _ *world) {
-			w, _, first, s := startSuspect(t, nil)
-			w.next(muteSub)
-			event[Suspect](w)
-			second := <-w.links
-			second.deliver("x", "1", "x")
-			second.deliver("x", "2", "x")
+		beside(t, end, func(t *testing.T, w *world, _ *Client, first, second *fakeLink, s *Subscription) {
+			second.bring("1", "2")
 			synctest.Wait()
 			second.end(1006)
 			synctest.Wait()
@@ -389,8 +356,7 @@ func TestSuspectSecondDies(t *testing.T) {
 			switch end {
 			case "a third takes over":
 				third := <-w.links
-				third.deliver("x", "2", "x")
-				third.deliver("x", "3", "x")
+				third.bring("2", "3")
 				synctest.Wait()
 				third.line("OK:SUB:t:x")
 			case "the first wakes":
@@ -460,7 +426,7 @@ func TestMovesWaitForSuspicion(t *testing.T) {
 func TestNotSuspect(t *testing.T) {
 	for name, start := range map[string]func(w *world) *fakeLink{
 		"it drains": func(w *world) *fakeLink {
-			c, l := w.mustConnect([]string{edgeA}, nil)
+			c, l := w.connected(edgeA)
 			flow(w.t, l, mustSubscribe(w.t, c, "x"))
 			w.set(edgeA, errDraining)
 			l.line("RECONNECT")
@@ -468,7 +434,7 @@ func TestNotSuspect(t *testing.T) {
 			return l
 		},
 		"it restores": func(w *world) *fakeLink {
-			c, l := w.mustConnect([]string{edgeA}, nil)
+			c, l := w.connected(edgeA)
 			mustSubscribe(w.t, c, "x")
 			w.next(muteSub)
 			l.end(1001)
@@ -485,11 +451,7 @@ func TestNotSuspect(t *testing.T) {
 			l := start(w)
 			l.silence()
 			time.Sleep(20 * time.Second)
-			for len(w.events) > 0 {
-				if e, ok := (<-w.events).(Suspect); ok {
-					t.Errorf("got %+v", e)
-				}
-			}
+			noEvent[Suspect](w)
 		})
 	}
 }
@@ -497,21 +459,17 @@ func TestNotSuspect(t *testing.T) {
 // The current one wakes, and is to be left at once, in the moment in which the next one is ready:
 // whichever leads, nothing is lost, and the client goes on.
 func TestSuspectAtOnce(t *testing.T) {
-	for range 50 {
-		synctest.Test(t, func(t *testing.T) {
-			w, c, first, s := startSuspect(t, nil)
-			w.next(muteSub)
-			event[Suspect](w)
-			second := <-w.links
+	for n := range 50 {
+		beside(t, fmt.Sprint(n), func(t *testing.T, w *world, c *Client, first, second *fakeLink, s *Subscription) {
 			w.next(nil)
 			time.Sleep(suspectEvery - time.Nanosecond)
 			first.set(func(l *fakeLink) { clear(l.mute) })
 			go second.line("OK:SUB:t:x")
 			go func() {
-				first.deliver("x", "1", "x")
+				first.bring("1")
 				first.line("RECONNECT")
 			}()
-			go second.deliver("x", "1", "x")
+			go second.bring("1")
 			go c.Flush(t.Context()) // it may fail here
 			event[Recovered](w)
 			time.Sleep(5 * time.Second)

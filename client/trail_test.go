@@ -28,8 +28,10 @@ func newRouted() *routed {
 	return r
 }
 
-func (r *routed) bring(c *conn, payload string) {
-	r.deliver(c, &delivery{tenant: "t", channel: "x", patterns: []string{"x"}, payload: []byte(payload)})
+func (r *routed) bring(c *conn, payloads ...string) {
+	for _, p := range payloads {
+		r.deliver(c, &delivery{tenant: "t", channel: "x", patterns: []string{"x"}, payload: []byte(p)})
+	}
 }
 
 // given ends the subscription, and returns all that it got.
@@ -62,45 +64,35 @@ func TestTrailOverflow(t *testing.T) {
 	}{
 		{"the pile, and the second takes over", func(r *routed) {
 			r.merger.maxPile = 1
-			r.bring(r.next, "1")
-			r.bring(r.next, "2")
+			r.bring(r.next, "1", "2")
 			r.takeOver()
-			r.bring(r.old, "1")
-			r.bring(r.old, "2")
+			r.bring(r.old, "1", "2")
 			time.Sleep(shelfTime)
 			r.giveLate(time.Now())
 		}, []string{"1", "2"}},
 		{"the pile, and the first wakes", func(r *routed) {
 			r.merger.maxPile = 1
-			r.bring(r.next, "1")
-			r.bring(r.next, "2")
+			r.bring(r.next, "1", "2")
 			time.Sleep(10 * time.Second)
 			r.keepCurrent()
-			r.bring(r.old, "1")
-			r.bring(r.old, "2")
+			r.bring(r.old, "1", "2")
 		}, []string{"1", "2"}},
 		{"the shelf", func(r *routed) {
 			r.takeOver()
 			r.trail.merger.maxPile = 1
-			r.bring(r.old, "1")
-			r.bring(r.old, "2")
-			r.bring(r.next, "1")
-			r.bring(r.next, "2")
-			r.bring(r.next, "3")
+			r.bring(r.old, "1", "2")
+			r.bring(r.next, "1", "2", "3")
 		}, []string{"1 late", "2", "3"}},
 		{"the bytes of the shelf", func(r *routed) {
 			r.takeOver()
 			r.trail.merger.maxBytes = 300
-			r.bring(r.old, "1")
-			r.bring(r.old, "2")
-			r.bring(r.next, "1")
-			r.bring(r.next, "2")
+			r.bring(r.old, "1", "2")
+			r.bring(r.next, "1", "2")
 		}, []string{"1 late", "2"}},
 		{"the notes", func(r *routed) {
 			r.takeOver()
 			r.trail.merger.notes.limit = 1
-			r.bring(r.next, "1")
-			r.bring(r.next, "2")
+			r.bring(r.next, "1", "2")
 			r.bring(r.old, "2")
 			r.bring(r.old, "1") // nobody knows any more
 			time.Sleep(shelfTime)
@@ -119,8 +111,7 @@ func TestTrailOverflow(t *testing.T) {
 			third := &conn{}
 			r.beginMerge(noteLife)
 			r.setNext(third, false)
-			r.bring(r.old, "1")
-			r.bring(r.old, "2")
+			r.bring(r.old, "1", "2")
 			r.bring(third, "1")
 			time.Sleep(shelfTime)
 			r.giveLate(time.Now())
@@ -137,8 +128,7 @@ func TestTrailOverflow(t *testing.T) {
 			r.bring(third, "2")
 			r.takeOver()
 			r.bring(r.old, "of nobody")
-			r.bring(r.next, "2")
-			r.bring(r.next, "3")
+			r.bring(r.next, "2", "3")
 			time.Sleep(shelfTime)
 			r.giveLate(time.Now())
 		}, []string{"1 late", "2", "3 late"}},
@@ -245,8 +235,7 @@ func TestTrails(t *testing.T) {
 		r.bring(r.next, "1")
 		wantStrings(t, "r.texts()", r.texts(), "1 late", "1")
 	})
-	bubble(t, "a subscription that is made after the takeover gets nothing of before", func(t *testing.T, _ *world) {
-		w, c, first, s := startSuspect(t, nil)
+	suspect(t, "a subscription that is made after the takeover gets nothing of before", func(t *testing.T, w *world, c *Client, first *fakeLink, s *Subscription) {
 		event[Recovered](w)
 		must(t, s.Unsubscribe(t.Context()))
 		time.Sleep(3 * time.Second)
@@ -256,8 +245,7 @@ func TestTrails(t *testing.T) {
 		wantWaiting(t, s, 0)
 	})
 	// PINGs that a connection had yet to send as it was replaced are sent: their answers count.
-	bubble(t, "Trail pings not sent", func(t *testing.T, _ *world) {
-		w, c, first, _ := startSuspect(t, nil)
+	suspect(t, "Trail pings not sent", func(t *testing.T, w *world, c *Client, first *fakeLink, _ *Subscription) {
 		stuck := make(chan struct{})
 		first.set(func(l *fakeLink) { l.stuck = stuck })
 		for range 3 { // one is being sent

@@ -81,9 +81,8 @@ func TestUpgrade(t *testing.T) {
 		w.set(edgeA+" webtransport", nil)
 		wantEvent(w, Moving{edgeA, WebSocket, ReasonTransport})
 		second := <-w.links
-		first.deliver("x", "1", "x")
-		second.deliver("x", "1", "x")
-		second.deliver("x", "2", "x")
+		first.bring("1")
+		second.bring("1", "2")
 		if e := event[Moved](w); e != (Moved{edgeA, WebTransport, ReasonTransport}) || c.Transport() != WebTransport {
 			t.Errorf("got %+v", e)
 		}
@@ -113,9 +112,7 @@ func TestUpgrade(t *testing.T) {
 		w.tries()
 		if c.Edge() != edgeA {
 			w.set(edgeB, errUnreachable)
-			for len(w.links) > 0 {
-				(<-w.links).end(1001)
-			}
+			w.endAll()
 			event[Reconnected](w)
 			w.tries()
 		}
@@ -284,7 +281,7 @@ func TestWayBackGivenUp(t *testing.T) {
 			w.nextTry()
 			second := <-w.links
 			if s != nil {
-				second.deliver("x", "1", "x")
+				second.bring("1")
 			}
 			synctest.Wait()
 			switch what {
@@ -308,7 +305,7 @@ func TestWayBackGivenUp(t *testing.T) {
 				t.Errorf("got %q, %v, on %s", got, c.Err(), c.Transport())
 			}
 			if s != nil {
-				first.deliver("x", "1", "x")
+				first.bring("1")
 				if got := payloads(t, s, 1); got[0] != "1" || len(waiting(s)) > 0 {
 					t.Errorf("got %q", got)
 				}

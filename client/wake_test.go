@@ -86,7 +86,7 @@ func TestWaking(t *testing.T) {
 		}
 	})
 	bubble(t, "a loop that comes late has slept, and does not count that against the edge", func(t *testing.T, w *world) {
-		c, l := w.mustConnect([]string{edgeA}, nil)
+		c, l := w.connected(edgeA)
 		l.silence()
 		go c.Flush(t.Context()) // its PING is what counts
 		synctest.Wait()
@@ -149,9 +149,7 @@ func TestWaking(t *testing.T) {
 		offer(c.signals.woke)
 		offer(c.signals.network)
 		synctest.Wait()
-		if lines, _ := l.sent(); len(lines) > 0 {
-			t.Errorf("sent %q", lines)
-		}
+		wantLines(t, l)
 	})
 }
 
@@ -171,7 +169,7 @@ func TestWallAhead(t *testing.T) {
 func TestWake(t *testing.T) {
 	bubble(t, "it answers", func(t *testing.T, w *world) {
 		m := watched(w)
-		_, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+		_, l := w.connected(edgeA, edgeB)
 		time.Sleep(10 * time.Second)
 		m.set(func(m *fakeMachine) { m.slept = time.Hour })
 		event[RoundTrip](w)
@@ -182,7 +180,7 @@ func TestWake(t *testing.T) {
 	})
 	bubble(t, "it does not", func(t *testing.T, w *world) {
 		m := watched(w)
-		_, l := w.mustConnect([]string{edgeA, edgeB}, nil)
+		_, l := w.connected(edgeA, edgeB)
 		time.Sleep(10 * time.Second)
 		l.silence()
 		m.set(func(m *fakeMachine) { m.slept = time.Hour })
@@ -193,7 +191,7 @@ func TestWake(t *testing.T) {
 	})
 	bubble(t, "limits begin anew", func(t *testing.T, w *world) {
 		m := watched(w)
-		_, l := w.mustConnect([]string{edgeA}, nil)
+		_, l := w.connected(edgeA)
 		w.set(edgeA, errUnreachable)
 		l.silence()
 		event[Suspect](w)
