@@ -145,6 +145,13 @@ func (w *world) subscribed(addresses ...string) (*Client, *fakeLink, *Subscripti
 	return c, l, mustSubscribe(w.t, c, "x")
 }
 
+// attempts is how often an edge was dialed.
+func (w *world) attempts() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.dialed)
+}
+
 // endAll ends the connections that nobody has looked at.
 func (w *world) endAll() {
 	for len(w.links) > 0 {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -46,103 +48,56 @@ func (s *mergerScript) left() {
 	s.late, s.until = late, until
 }
 
+// play does what a script says: "c1" and "n1" have the current and the next connection bring 1,
+// "+life" lets the time go by in which notes are good, "+life-" a nanosecond less.
+func (s *mergerScript) play(script string) {
+	pass := func(d time.Duration) func(int) { return func(int) { s.now = s.now.Add(d) } }
+	does := map[string]func(n int){
+		"c": s.fromCurrent, "n": s.fromNext, "left": func(int) { s.left() },
+		"begins": func(int) { s.m.nextBegins(s.now) }, "joined": func(int) { s.m.nextJoined() },
+		"+life": pass(noteLife), "+life-": pass(noteLife - 1), "+3life": pass(3 * noteLife),
+		"+max-": pass(maxNoteLife - 1), "+": pass(1), "+hour": pass(time.Hour),
+		// What there is room for.
+		"notes=": func(n int) { s.m.notes.limit = n },
+		"pile=":  func(n int) { s.m.maxPile = n },
+		"bytes=": func(n int) { s.m.maxBytes = n },
+	}
+	for _, step := range strings.Fields(script) {
+		verb := strings.TrimRight(step, "0123456789")
+		n, _ := strconv.Atoi(step[len(verb):]) // 0 where there is none
+		does[verb](n)
+	}
+}
+
 func TestMover(t *testing.T) {
 	for _, test := range []struct {
-		name string
-		run  func(*mergerScript)
-		want []int
+		name, script string
+		want         []int
 	}{
-		{"the first alone", func(s *mergerScript) { s.fromCurrent(1); s.fromCurrent(2); s.left() }, []int{1, 2}},
-		{"copies behind", func(s *mergerScript) { s.fromCurrent(1); s.fromNext(1); s.fromCurrent(2); s.fromNext(2); s.left() }, []int{1, 2}},
-		{"copies ahead", func(s *mergerScript) { s.fromNext(1); s.fromNext(2); s.fromCurrent(1); s.fromCurrent(2); s.left() }, []int{1, 2}},
-		{"only the second", func(s *mergerScript) { s.fromNext(1); s.fromCurrent(2); s.fromNext(2); s.left() }, []int{2, 1}},
-		{"equal messages", func(s *mergerScript) {
-			s.fromCurrent(1)
-			s.fromCurrent(1)
-			s.fromNext(1)
-			s.fromNext(1)
-			s.fromNext(1)
-			s.left()
-		}, []int{1, 1, 1}},
-		{"late copy", func(s *mergerScript) { s.fromCurrent(1); s.left(); s.fromNext(1); s.fromNext(2) }, []int{1, 2}},
-		{"late copy, once", func(s *mergerScript) { s.fromCurrent(1); s.left(); s.fromNext(1); s.fromNext(1) }, []int{1, 1}},
-		{"the note is too old", func(s *mergerScript) { s.fromCurrent(1); s.left(); s.now = s.now.Add(noteLife); s.fromNext(1) }, []int{1, 1}},
-		{"the note is just good", func(s *mergerScript) { s.fromCurrent(1); s.left(); s.now = s.now.Add(noteLife - 1); s.fromNext(1) }, []int{1}},
-		{"late, in a long move", func(s *mergerScript) {
-			s.fromCurrent(1)
-			s.m.nextBegins(s.now)
-			s.fromCurrent(2)
-			s.now = s.now.Add(3 * noteLife) // nobody gets any time
-			s.fromNext(1)
-			s.fromCurrent(3)
-			s.left()
-			s.now = s.now.Add(noteLife - 1)
-			s.fromNext(2)
-			s.now = s.now.Add(3 * noteLife)
-			s.fromNext(3)
-			s.now = s.now.Add(1)
-			s.fromNext(3)
-		}, []int{1, 2, 3, 3}},
-		{"too late, in a long move", func(s *mergerScript) {
-			s.m.nextBegins(s.now)
-			s.fromCurrent(1)
-			s.now = s.now.Add(3 * noteLife)
-			s.fromCurrent(2)
-			s.left()
-			s.now = s.now.Add(noteLife)
-			s.fromNext(1)
-			s.now = s.now.Add(3 * noteLife)
-			s.fromNext(2)
-		}, []int{1, 2, 1, 2}},
-		{"too late, in a move without an end", func(s *mergerScript) {
-			s.m.nextBegins(s.now)
-			s.now = s.now.Add(time.Hour)
-			s.fromCurrent(1)
-			s.fromCurrent(2)
-			s.now = s.now.Add(maxNoteLife - 1)
-			s.fromNext(1)
-			s.now = s.now.Add(1)
-			s.fromNext(2)
-			s.left()
-		}, []int{1, 2, 2}},
-		{"too late for the second that came after another one", func(s *mergerScript) {
-			s.m.nextBegins(s.now)
-			s.fromCurrent(1)
-			s.now = s.now.Add(noteLife)
-			s.m.nextBegins(s.now)
-			s.fromNext(1)
-			s.left()
-		}, []int{1, 1}},
-		{"the second dies", func(s *mergerScript) { s.fromNext(1); s.m.nextJoined(); s.fromCurrent(1); s.fromNext(1); s.left() }, []int{1}},
-		{"a pile with a gap", func(s *mergerScript) { s.fromNext(1); s.fromNext(2); s.fromNext(3); s.fromCurrent(2); s.left() }, []int{2, 1, 3}},
-		{"too many notes", func(s *mergerScript) {
-			s.m.notes.limit = 2
-			s.fromCurrent(1)
-			s.fromCurrent(2)
-			s.fromCurrent(3)
-			s.fromNext(2)
-			s.fromNext(3)
-			s.fromNext(1)
-			s.left()
-		}, []int{1, 2, 3, 1}},
-		{"too large a pile", func(s *mergerScript) {
-			s.m.maxPile = 2
-			s.fromNext(1)
-			s.fromNext(2)
-			s.fromNext(3)
-			s.fromCurrent(1)
-			s.fromCurrent(2)
-			s.left()
-		}, []int{1, 2, 3}},
-		{"too many bytes in the pile", func(s *mergerScript) { s.m.maxBytes = 1; s.fromNext(1); s.fromNext(2); s.left() }, []int{1, 2}},
+		{"the first alone", "c1 c2 left", []int{1, 2}},
+		{"copies behind", "c1 n1 c2 n2 left", []int{1, 2}},
+		{"copies ahead", "n1 n2 c1 c2 left", []int{1, 2}},
+		{"only the second", "n1 c2 n2 left", []int{2, 1}},
+		{"equal messages", "c1 c1 n1 n1 n1 left", []int{1, 1, 1}},
+		{"late copy", "c1 left n1 n2", []int{1, 2}},
+		{"late copy, once", "c1 left n1 n1", []int{1, 1}},
+		{"the note is too old", "c1 left +life n1", []int{1, 1}},
+		{"the note is just good", "c1 left +life- n1", []int{1}},
+		{"late, as nobody gets any time", "c1 begins c2 +3life n1 c3 left +life- n2 +3life n3 + n3", []int{1, 2, 3, 3}},
+		{"too late, in a long move", "begins c1 +3life c2 left +life n1 +3life n2", []int{1, 2, 1, 2}},
+		{"too late, in a move without an end", "begins +hour c1 c2 +max- n1 + n2 left", []int{1, 2, 2}},
+		{"too late for the second that came after another one", "begins c1 +life begins n1 left", []int{1, 1}},
+		{"the second dies", "n1 joined c1 n1 left", []int{1}},
+		{"a pile with a gap", "n1 n2 n3 c2 left", []int{2, 1, 3}},
+		{"too many notes", "notes=2 c1 c2 c3 n2 n3 n1 left", []int{1, 2, 3, 1}},
+		{"too large a pile", "pile=2 n1 n2 n3 c1 c2 left", []int{1, 2, 3}},
+		{"too many bytes in the pile", "bytes=1 n1 n2 left", []int{1, 2}},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			s := newScript()
-			test.run(s)
-			if !slices.Equal(s.given, test.want) {
-				t.Errorf("got %v, want %v", s.given, test.want)
-			}
-		})
+		s := newScript()
+		s.play(test.script)
+		if !slices.Equal(s.given, test.want) {
+			t.Errorf("%s: got %v, want %v", test.name, s.given, test.want)
+		}
 	}
 }
 

@@ -11,80 +11,64 @@ import (
 	"time"
 )
 
-func withProvider(p func(context.Context) (AccessToken, error)) func(*Options) {
-	return func(o *Options) { o.Token, o.TokenProvider = "", p }
-}
-
 func TestRenewToken(t *testing.T) {
-	counted := func(n int) string { return fmt.Sprintf("AT_%d", n) }
 	bubble(t, "another token", func(t *testing.T, w *world) {
-		calls := &asked{}
-		c, _ := w.mustConnect([]string{edgeA}, withProvider(provider(time.Hour, calls, nil, counted)))
+		c, _ := w.mustConnect([]string{edgeA}, (&issuer{life: time.Hour}).options)
 		must(t, c.RenewToken(t.Context()))
 		equal(t, "Moved.Reason", event[Moved](w).Reason, ReasonToken)
 		equal(t, "token", (<-w.links).token, "AT_2")
 	})
 	bubble(t, "the same token", func(t *testing.T, w *world) {
-		calls := &asked{}
-		c, _ := w.mustConnect([]string{edgeA}, withProvider(provider(time.Hour, calls, nil, func(int) string { return "AT_same" })))
+		i := &issuer{life: time.Hour, same: true}
+		c, _ := w.mustConnect([]string{edgeA}, i.options)
 		must(t, c.RenewToken(t.Context()))
 		synctest.Wait()
-		if len(calls.all()) != 2 || len(w.links) != 0 {
-			t.Errorf("%d calls, %d connections", len(calls.all()), len(w.links))
-		}
+		i.wantCalls(t, 2, 2)
+		equal(t, "further connections", len(w.links), 0)
 	})
 	bubble(t, "it fails", func(t *testing.T, w *world) {
-		calls := &asked{}
-		c, _ := w.mustConnect([]string{edgeA}, withProvider(provider(time.Hour, calls, func(n int) bool { return n > 1 }, counted)))
-		if err := c.RenewToken(t.Context()); !errors.Is(err, ErrTokenProvider) || !strings.HasSuffix(err.Error(), "no token today") {
-			t.Errorf("got %v", err)
-		}
-		if e := event[EdgeError](w); e.Code != CodeTokenProvider || e.Err == nil {
-			t.Errorf("got %+v", e)
-		}
+		c, _ := w.mustConnect([]string{edgeA}, (&issuer{life: time.Hour, first: failing(2, ever)}).options)
+		err := c.RenewToken(t.Context())
+		wantError(t, err, ErrTokenProvider)
+		wantError(t, err, errNoToken)
+		equal(t, "EdgeError.Code", event[EdgeError](w).Code, CodeTokenProvider)
 		equal(t, "c.Err()", c.Err(), nil)
 	})
 	bubble(t, "calls at the same time share one that begins later", func(t *testing.T, w *world) {
-		calls := &asked{}
-		c, _ := w.mustConnect([]string{edgeA}, withProvider(func(context.Context) (AccessToken, error) {
-			n := calls.now()
+		i := &issuer{first: func(_ context.Context, n int) error {
 			if n == 2 {
 				time.Sleep(5 * time.Second)
 			}
-			return AccessToken{Token: counted(n)}, nil
-		}))
+			return nil
+		}}
+		c, _ := w.mustConnect([]string{edgeA}, i.options)
 		var group sync.WaitGroup
 		for i := range 5 {
-			group.Go(func() {
-				time.Sleep(time.Duration(i) * 1100 * time.Millisecond) // the first begins the call, the others come while it runs
+			group.Go(func() { // the first begins the call, the others come while it runs
+				time.Sleep(time.Duration(i) * 1100 * time.Millisecond)
 				noError(t, c.RenewToken(t.Context()))
 			})
 		}
 		group.Wait()
-		all := calls.all()
-		if len(all) != 3 || all[2].Sub(all[1]) != 6*time.Second {
-			t.Errorf("calls at %v", all)
-		}
+		times := i.wantCalls(t, 3, 3)
+		equal(t, "the third call after the second", times[2].Sub(times[1]), 6*time.Second)
 	})
 	bubble(t, "no provider, and after the end", func(t *testing.T, w *world) {
-		calls := &asked{}
 		c, _ := w.connected(edgeA)
 		wantError(t, c.RenewToken(t.Context()), ErrBadOption)
-		c, _ = w.mustConnect([]string{edgeA}, withProvider(provider(time.Hour, calls, nil, counted)))
+		i := &issuer{life: time.Hour}
+		c, _ = w.mustConnect([]string{edgeA}, i.options)
 		c.Close()
-		if err := c.RenewToken(t.Context()); !errors.Is(err, ErrClosed) || len(calls.all()) != 1 {
-			t.Errorf("got %v after %d calls", err, len(calls.all()))
-		}
+		wantError(t, c.RenewToken(t.Context()), ErrClosed)
+		i.wantCalls(t, 1, 1)
 	})
 	bubble(t, "its context ends, and the client goes on", func(t *testing.T, w *world) {
-		calls := &asked{}
-		c, _ := w.mustConnect([]string{edgeA}, withProvider(func(ctx context.Context) (AccessToken, error) {
-			if calls.now() == 2 {
+		c, _ := w.mustConnect([]string{edgeA}, (&issuer{first: func(ctx context.Context, n int) error {
+			if n == 2 {
 				<-ctx.Done()
-				return AccessToken{}, ctx.Err()
 			}
-			return AccessToken{Token: "AT_1"}, nil
-		}))
+			return ctx.Err()
+		}}).options)
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		wantError(t, c.RenewToken(ctx), context.DeadlineExceeded)
@@ -95,68 +79,46 @@ func TestRenewToken(t *testing.T) {
 // However a provider is asked, and whatever it answers, a second passes before it is
 // asked again.
 func TestProviderIsAskedOnceASecond(t *testing.T) {
-	for _, test := range []struct {
-		name string
-		fail func(n int) bool
-		life time.Duration
-		do   func(c *Client, l *fakeLink)
+	asks := func(t *testing.T, c *Client, want error) {
+		for range 10 {
+			wantError(t, c.RenewToken(t.Context()), want)
+		}
+	}
+	for name, test := range map[string]struct {
+		fails bool
+		life  time.Duration
+		do    func(t *testing.T, c *Client, l *fakeLink)
 	}{
-		{name: "it fails, and is asked again by the clock", life: 6 * time.Second, fail: func(n int) bool { return n > 1 }},
-		{
-			name: "it fails as the client reconnects", life: time.Hour, fail: func(n int) bool { return n > 1 },
-			do: func(_ *Client, l *fakeLink) {
-				l.line("ERR:token_expired")
-				l.end(4401)
-			},
-		},
-		{
-			name: "it fails as the application asks", life: time.Hour, fail: func(n int) bool { return n > 1 },
-			do: func(c *Client, _ *fakeLink) {
-				for range 10 {
-					if err := c.RenewToken(context.Background()); !errors.Is(err, ErrTokenProvider) {
-						c.events.emit(EdgeError{Code: "unexpected", Err: err})
-					}
-				}
-			},
-		},
-		{
-			name: "it succeeds as the application asks", life: time.Hour,
-			do: func(c *Client, _ *fakeLink) {
-				for range 10 {
-					if err := c.RenewToken(context.Background()); err != nil {
-						c.events.emit(EdgeError{Code: "unexpected", Err: err})
-					}
-				}
-			},
-		},
+		"it fails, and is asked again by the clock": {true, 6 * time.Second, func(*testing.T, *Client, *fakeLink) {}},
+		"it fails as the client reconnects": {true, time.Hour, func(_ *testing.T, _ *Client, l *fakeLink) {
+			l.line("ERR:token_expired")
+			l.end(4401)
+		}},
+		"it fails as the application asks": {true, time.Hour, func(t *testing.T, c *Client, _ *fakeLink) {
+			asks(t, c, ErrTokenProvider)
+		}},
+		"it succeeds as the application asks": {false, time.Hour, func(t *testing.T, c *Client, _ *fakeLink) { asks(t, c, nil) }},
 	} {
-		bubble(t, test.name, func(t *testing.T, w *world) {
-			calls := &asked{}
-			inner := provider(test.life, calls, test.fail, func(int) string { return "AT_same" })
+		bubble(t, name, func(t *testing.T, w *world) {
+			i := &issuer{life: test.life, same: true, first: func(_ context.Context, n int) error {
+				if test.fails && n > 1 {
+					return errNoToken
+				}
+				return nil
+			}}
 			c, l := w.mustConnect([]string{edgeA}, func(o *Options) {
-				withProvider(func(ctx context.Context) (AccessToken, error) {
+				o.Token, o.TokenProvider = "", func(ctx context.Context) (AccessToken, error) {
 					defer time.Sleep(100 * time.Millisecond) // it takes its time
-					return inner(ctx)
-				})(o)
+					return i.provide(ctx)
+				}
 				o.MinBackOff, o.MaxBackOff = time.Millisecond, 10*time.Millisecond
 			})
-			if test.do != nil {
-				test.do(c, l)
-			}
+			test.do(t, c, l)
 			time.Sleep(20 * time.Second)
-			all := calls.all()
-			if len(all) < 10 {
-				t.Errorf("%d calls", len(all))
-			}
-			for i := range all[1:] {
-				if d := all[i+1].Sub(all[i]); d < 1100*time.Millisecond {
+			times := i.wantCalls(t, 10, ever)
+			for i := range times[1:] {
+				if d := times[i+1].Sub(times[i]); d < 1100*time.Millisecond {
 					t.Errorf("call %d came %v after the one before", i+1, d)
-				}
-			}
-			c.Close()
-			for len(w.events) > 0 {
-				if e, ok := (<-w.events).(EdgeError); ok && e.Code == "unexpected" {
-					t.Errorf("%v", e.Err)
 				}
 			}
 		})
@@ -172,21 +134,21 @@ func TestLoggedOut(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
-	out := func(calls *asked, from int, life time.Duration) func(context.Context) (AccessToken, error) {
-		return func(context.Context) (AccessToken, error) {
-			if calls.now() >= from {
-				return AccessToken{}, cause
+	out := func(from int) *issuer {
+		return &issuer{life: time.Minute, first: func(_ context.Context, n int) error {
+			if n >= from {
+				return cause
 			}
-			return AccessToken{Token: "AT_1", ExpiresIn: life}, nil
-		}
+			return nil
+		}}
 	}
 	bubble(t, "as it connects", func(t *testing.T, w *world) {
-		_, err := w.connect(t.Context(), []string{edgeA}, withProvider(out(&asked{}, 1, 0)))
+		_, err := w.connect(t.Context(), []string{edgeA}, out(1).options)
 		check(t, err)
 	})
 	for name, do := range map[string]func(w *world, c *Client, l *fakeLink){
 		"by the clock":      func(*world, *Client, *fakeLink) {},
-		"as it asks itself": func(_ *world, c *Client, _ *fakeLink) { _ = c.RenewToken(context.Background()) },
+		"as it asks itself": func(w *world, c *Client, _ *fakeLink) { check(w.t, c.RenewToken(w.t.Context())) },
 		"as it reconnects":  func(_ *world, _ *Client, l *fakeLink) { l.line("ERR:token_expired"); l.end(4401) },
 		"as it moves": func(w *world, _ *Client, l *fakeLink) {
 			w.set("token AT_1", errBadToken)
@@ -198,92 +160,52 @@ func TestLoggedOut(t *testing.T) {
 		},
 	} {
 		bubble(t, name, func(t *testing.T, w *world) {
-			calls := &asked{}
-			c, l := w.mustConnect([]string{edgeA}, withProvider(out(calls, 2, time.Minute)))
+			i := out(2)
+			c, l := w.mustConnect([]string{edgeA}, i.options)
 			s := mustSubscribe(t, c, "x")
 			time.Sleep(5 * time.Second)
 			do(w, c, l)
 			<-c.Done()
 			check(t, c.Err())
-			if _, ok := <-s.Messages(); ok {
-				t.Error("a message")
-			}
-			check(t, s.Err())
-			if len(calls.all()) != 2 {
-				t.Errorf("%d calls", len(calls.all()))
-			}
+			wantEnd(t, s, ErrLoggedOut)
+			i.wantCalls(t, 2, 2)
 		})
 	}
-	bubble(t, "the call that asks gets the error", func(t *testing.T, w *world) {
-		c, _ := w.mustConnect([]string{edgeA}, withProvider(out(&asked{}, 2, time.Hour)))
-		check(t, c.RenewToken(t.Context()))
-		<-c.Done()
-	})
 	bubble(t, "the answer comes too late", func(t *testing.T, w *world) {
-		calls := &asked{}
-		c, _ := w.mustConnect([]string{edgeA}, withProvider(func(context.Context) (AccessToken, error) {
-			if calls.now() == 2 {
+		c, _ := w.mustConnect([]string{edgeA}, (&issuer{first: func(_ context.Context, n int) error {
+			if n == 2 {
 				time.Sleep(15 * time.Second)
-				return AccessToken{}, ErrLoggedOut
+				return ErrLoggedOut
 			}
-			return AccessToken{Token: "AT_1"}, nil
-		}))
+			return nil
+		}}).options)
 		wantError(t, c.RenewToken(t.Context()), ErrTokenProvider)
 		<-c.Done()
-		if err := c.Err(); !errors.Is(err, ErrLoggedOut) || strings.Count(err.Error(), "logged_out") != 1 {
-			t.Errorf("got %v", err)
-		}
+		wantError(t, c.Err(), ErrLoggedOut)
+		equal(t, "codes in "+c.Err().Error(), strings.Count(c.Err().Error(), "logged_out"), 1)
 	})
 }
 
-func TestRenewal(t *testing.T) {
-	bubble(t, "Expires in", func(t *testing.T, _ *world) {
-		w, calls, start := newWorld(t), &asked{}, time.Now()
-		c, _ := w.mustConnect([]string{edgeA}, withProvider(func(context.Context) (AccessToken, error) {
-			calls.now()
-			// The time would say that it has ended long ago.
-			return AccessToken{Token: "AT_same", ExpiresAt: time.Unix(1, 0), ExpiresIn: time.Minute}, nil
-		}))
-		time.Sleep(time.Minute)
-		all := calls.all()
-		if len(all) != 2 || all[1].Sub(start) < 48*time.Second || all[1].Sub(start) > 54*time.Second {
-			t.Errorf("calls at %v", all)
-		}
-		c.Close()
-		_, err := w.connect(t.Context(), []string{edgeA}, withProvider(func(context.Context) (AccessToken, error) {
-			return AccessToken{Token: "AT_1", ExpiresIn: -1}, nil
-		}))
-		wantError(t, err, ErrTokenProvider)
-	})
-	bubble(t, "Retry", func(t *testing.T, w *world) {
+func TestRetry(t *testing.T) {
+	bubble(t, "a pause ends, and the next ones are short again", func(t *testing.T, w *world) {
 		c, l := w.mustConnect([]string{edgeA}, func(o *Options) { o.MinBackOff, o.MaxBackOff = time.Second, time.Hour })
 		c.Retry() // nothing to do
 		w.set(edgeA, errUnreachable)
 		l.end(1001)
-		for e := event[Reconnecting](w); e.Delay < 10*time.Minute; {
-			e = event[Reconnecting](w)
+		for event[Reconnecting](w).Delay < 10*time.Minute { // they grow
 		}
-		dialed := func() int {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			return len(w.dialed)
-		}
-		before, now := dialed(), time.Now()
+		before, now := w.attempts(), time.Now()
 		c.Retry()
-		e := event[Reconnecting](w)
-		if dialed() != before+1 || time.Since(now) > 0 || e.Delay > time.Second {
-			t.Errorf("%d attempts in %v, then %+v", dialed()-before, time.Since(now), e)
-		}
+		atMost(t, "the next pause is", event[Reconnecting](w).Delay, time.Second)
+		equal(t, "attempts", w.attempts(), before+1)
 		w.set(edgeA, nil)
 		c.Retry()
 		event[Reconnected](w)
-		if time.Since(now) > 0 {
-			t.Errorf("back after %v", time.Since(now))
-		}
+		equal(t, "back after", time.Since(now), 0)
 		c.Close()
 		c.Retry()
 	})
-	bubble(t, "what an edge asks for does not hold a client back that the application sends", func(t *testing.T, w *world) {
+	bubble(t, "what an edge asks for does not hold it back", func(t *testing.T, w *world) {
 		c, l := w.connected(edgeA)
 		w.set(edgeA, errDraining)
 		l.end(1001)
@@ -293,8 +215,6 @@ func TestRenewal(t *testing.T) {
 		now := time.Now()
 		c.Retry()
 		event[Reconnected](w)
-		if time.Since(now) > 0 {
-			t.Errorf("back after %v", time.Since(now))
-		}
+		equal(t, "back after", time.Since(now), 0)
 	})
 }

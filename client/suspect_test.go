@@ -386,13 +386,9 @@ func mustSubscribeLater(t *testing.T, c *Client, pattern string) <-chan *Subscri
 // What falls due while the client is suspect is done afterwards.
 func TestMovesWaitForSuspicion(t *testing.T) {
 	for _, which := range []string{"first", "first drains", "second"} {
-		bubble(t, which, func(t *testing.T, _ *world) {
-			calls := &asked{}
-			w := newWorld(t)
-			c, first := w.mustConnect([]string{edgeA, edgeB}, func(o *Options) {
-				o.Token = "" // the provider is asked again after 4 to 5 s
-				o.TokenProvider = provider(10*time.Second, calls, nil, func(n int) string { return fmt.Sprint("AT_", n) })
-			})
+		bubble(t, which, func(t *testing.T, w *world) {
+			// The provider is asked again after 4 to 5 s.
+			c, first := w.mustConnect([]string{edgeA, edgeB}, (&issuer{life: 10 * time.Second}).options)
 			s := mustSubscribe(t, c, "x")
 			flow(t, first, s)
 			first.silence()

@@ -4,159 +4,153 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-// asked is when a token provider was asked.
-type asked struct {
+var errNoToken = errors.New("no token today")
+
+// issuer is a token provider, of AT_1, AT_2 and so on, each of which lives so long.
+type issuer struct {
+	life  time.Duration
+	same  bool                                   // AT_1 again and again
+	first func(ctx context.Context, n int) error // is called before each answer; nil: nothing to do
+
 	mu    sync.Mutex
-	times []time.Time
+	times []time.Time // of the calls
 }
 
-func (a *asked) now() (n int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.times = append(a.times, time.Now())
-	return len(a.times)
-}
-
-func (a *asked) all() []time.Time {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return slices.Clone(a.times)
-}
-
-// provider gives tokens that live so long.
-func provider(life time.Duration, calls *asked, fail func(n int) bool, name func(n int) string) func(context.Context) (AccessToken, error) {
-	return func(context.Context) (AccessToken, error) {
-		n := calls.now()
-		if fail != nil && fail(n) {
-			return AccessToken{}, errors.New("no token today")
+func (i *issuer) provide(ctx context.Context) (AccessToken, error) {
+	i.mu.Lock()
+	i.times = append(i.times, time.Now())
+	n := len(i.times)
+	i.mu.Unlock()
+	if i.first != nil {
+		if err := i.first(ctx, n); err != nil {
+			return AccessToken{}, err
 		}
-		return AccessToken{Token: name(n), ExpiresAt: time.Now().Add(life)}, nil
+	}
+	if i.same {
+		n = 1
+	}
+	return AccessToken{Token: fmt.Sprint("AT_", n), ExpiresAt: time.Now().Add(i.life)}, nil
+}
+
+func (i *issuer) options(o *Options) { o.Token, o.TokenProvider = "", i.provide }
+
+func (i *issuer) wantCalls(t *testing.T, least, most int) (times []time.Time) {
+	t.Helper()
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if n := len(i.times); n < least || n > most {
+		t.Errorf("the provider was asked %d times, want %d to %d", n, least, most)
+	}
+	return i.times
+}
+
+// failing is for the first of an issuer: these calls fail.
+func failing(from, to int) func(context.Context, int) error {
+	return func(_ context.Context, n int) error {
+		if n >= from && n <= to {
+			return errNoToken
+		}
+		return nil
 	}
 }
+
+const ever = 1 << 30
+
+// inTime reports whether a token of a minute is renewed after d.
+func inTime(d time.Duration) bool { return d >= 48*time.Second && d <= 54*time.Second }
 
 func TestTokenProvider(t *testing.T) {
-	counted := func(n int) string { return fmt.Sprintf("AT_%d", n) }
-	same := func(int) string { return "AT_same" }
-	// Tokens of a minute are renewed so late.
-	inTime := func(d time.Duration) bool { return d >= 48*time.Second && d <= 54*time.Second }
-	connect := func(t *testing.T, w *world, p func(context.Context) (AccessToken, error)) (*Client, *fakeLink) {
-		return w.mustConnect([]string{edgeA}, func(o *Options) { o.Token, o.TokenProvider = "", p })
-	}
-	bubble(t, "another token", func(t *testing.T, _ *world) {
-		w, calls, start := newWorld(t), &asked{}, time.Now()
-		_, first := connect(t, w, provider(time.Minute, calls, nil, counted))
+	bubble(t, "another token", func(t *testing.T, w *world) {
+		i, start := &issuer{life: time.Minute}, time.Now()
+		_, first := w.mustConnect([]string{edgeA}, i.options)
 		if e := event[Moving](w); e.Reason != ReasonToken || !inTime(time.Since(start)) {
 			t.Errorf("%+v after %v", e, time.Since(start))
 		}
 		event[Moved](w)
-		second := <-w.links
-		if first.token != "AT_1" || second.token != "AT_2" {
-			t.Errorf("tokens %s and %s", first.token, second.token)
-		}
+		equal(t, "tokens", first.token+" "+(<-w.links).token, "AT_1 AT_2")
 		event[Moved](w)
-		if all := calls.all(); len(all) != 3 || !inTime(all[2].Sub(all[1])) {
-			t.Errorf("calls %v", all)
+		if times := i.wantCalls(t, 3, 3); !inTime(times[2].Sub(times[1])) {
+			t.Errorf("asked at %v", times)
 		}
 	})
 	bubble(t, "the last one is revoked meanwhile", func(t *testing.T, w *world) {
-		calls := &asked{}
-		c, first := connect(t, w, provider(time.Minute, calls, nil, counted))
+		c, first := w.mustConnect([]string{edgeA}, (&issuer{life: time.Minute}).options)
 		s := mustSubscribe(t, c, "x")
 		event[Moving](w)
 		second := <-w.links
 		synctest.Wait() // the client has it, too
-		first.line("ERR:token_revoked")
-		first.end(4403)
+		first.revoke()
 		event[Moved](w)
 		reaches(t, second, s, "1")
 	})
 	bubble(t, "the same token", func(t *testing.T, w *world) {
-		calls := &asked{}
-		connect(t, w, provider(time.Minute, calls, nil, same))
+		i := &issuer{life: time.Minute, same: true}
+		w.mustConnect([]string{edgeA}, i.options)
 		time.Sleep(10 * time.Minute)
-		if n := len(calls.all()); len(w.links) > 0 || n < 12 || n > 13 { // each 48 to 54 s
-			t.Errorf("%d connections, %d calls", len(w.links), n)
-		}
+		i.wantCalls(t, 12, 13) // each 48 to 54 s
+		equal(t, "further connections", len(w.links), 0)
 	})
 	bubble(t, "it fails for a while", func(t *testing.T, w *world) {
-		calls := &asked{}
-		connect(t, w, provider(time.Minute, calls, func(n int) bool { return n > 1 && n < 5 }, counted))
+		w.mustConnect([]string{edgeA}, (&issuer{life: time.Minute, first: failing(2, 4)}).options)
 		for range 3 {
-			if e := event[EdgeError](w); e.Code != CodeTokenProvider || e.Err == nil || e.Err.Error() != "no token today" || strings.Contains(e.Detail, string(e.Code)) {
-				t.Errorf("got %+v", e)
-			}
+			wantEvent(w, EdgeError{Code: CodeTokenProvider, Detail: "the token provider gave no token", Err: errNoToken})
 		}
 		event[Moved](w)
 		equal(t, "token", (<-w.links).token, "AT_5")
 	})
 	bubble(t, "it gives tokens that have expired", func(t *testing.T, w *world) {
-		calls := &asked{}
-		connect(t, w, provider(-time.Hour, calls, nil, same))
+		i := &issuer{life: -time.Hour, same: true}
+		w.mustConnect([]string{edgeA}, i.options)
 		time.Sleep(time.Minute)
-		if len(calls.all()) > 65 {
-			t.Errorf("%d calls in a minute", len(calls.all()))
-		}
+		i.wantCalls(t, 2, 65)
 	})
-	bubble(t, "it fails at first", func(t *testing.T, w *world) {
-		calls := &asked{}
-		_, err := w.connect(context.Background(), []string{edgeA}, func(o *Options) {
-			o.Token, o.TokenProvider = "", provider(0, calls, func(int) bool { return true }, same)
-		})
+	bubble(t, "it fails at first, or hangs", func(t *testing.T, w *world) {
+		_, err := w.connect(t.Context(), []string{edgeA}, (&issuer{first: failing(1, ever)}).options)
 		wantError(t, err, ErrTokenProvider)
+		start := time.Now()
+		_, err = w.connect(t.Context(), []string{edgeA}, (&issuer{first: func(ctx context.Context, _ int) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}}).options)
+		wantError(t, err, ErrTokenProvider)
+		equal(t, "failed after", time.Since(start), 10*time.Second)
 	})
-	bubble(t, "it hangs", func(t *testing.T, _ *world) {
-		w, start := newWorld(t), time.Now()
-		_, err := w.connect(context.Background(), []string{edgeA}, func(o *Options) {
-			o.Token, o.TokenProvider = "", func(ctx context.Context) (AccessToken, error) {
-				<-ctx.Done()
-				return AccessToken{}, ctx.Err()
-			}
-		})
-		if !errors.Is(err, ErrTokenProvider) || time.Since(start) != 10*time.Second {
-			t.Errorf("got %v after %v", err, time.Since(start))
-		}
-	})
-	bubble(t, "it closes the client", func(t *testing.T, _ *world) {
-		w, clients, closed := newWorld(t), make(chan *Client, 1), make(chan struct{})
-		c, _ := connect(t, w, func(context.Context) (AccessToken, error) {
+	bubble(t, "it closes the client", func(t *testing.T, w *world) {
+		clients, closed := make(chan *Client, 1), make(chan struct{})
+		c, _ := w.mustConnect([]string{edgeA}, (&issuer{life: time.Minute, same: true, first: func(context.Context, int) error {
 			select {
 			case c := <-clients:
 				c.Close()
 				close(closed)
 			default:
 			}
-			return AccessToken{Token: "AT_same", ExpiresAt: time.Now().Add(time.Minute)}, nil
-		})
+			return nil
+		}}).options)
 		clients <- c
 		<-closed
 		c.Close()
 	})
 	bubble(t, "it does not mind its context", func(t *testing.T, w *world) {
-		calls := &asked{}
 		running := make(chan struct{}, 1) // two at a time would block for good
-		connect(t, w, func(context.Context) (AccessToken, error) {
-			n := calls.now()
+		w.mustConnect([]string{edgeA}, (&issuer{life: time.Minute, first: func(_ context.Context, n int) error {
 			running <- struct{}{}
 			if n > 1 && n < 4 {
 				time.Sleep(time.Minute)
 			}
 			<-running
-			return AccessToken{Token: counted(n), ExpiresAt: time.Now().Add(time.Minute)}, nil
-		})
+			return nil
+		}}).options)
 		event[EdgeError](w)
 		event[Moved](w)
 	})
 	bubble(t, "the edge says that it has expired", func(t *testing.T, w *world) {
-		calls := &asked{}
-		_, first := connect(t, w, provider(time.Hour, calls, nil, counted))
+		_, first := w.mustConnect([]string{edgeA}, (&issuer{life: time.Hour}).options)
 		first.line("ERR:token_expired")
 		first.end(4401)
 		wantError(t, event[Disconnected](w).Err, ErrTokenExpired)
@@ -164,8 +158,8 @@ func TestTokenProvider(t *testing.T) {
 		equal(t, "token", (<-w.links).token, "AT_2")
 	})
 	bubble(t, "an edge does not accept it any more", func(t *testing.T, w *world) {
-		calls := &asked{}
-		c, first := connect(t, w, provider(time.Hour, calls, nil, counted))
+		i := &issuer{life: time.Hour}
+		c, first := w.mustConnect([]string{edgeA}, i.options)
 		w.set("token AT_1", errBadToken)
 		first.end(1001)
 		event[Reconnected](w)
@@ -174,9 +168,39 @@ func TestTokenProvider(t *testing.T) {
 		w.set(edgeA, errBadToken)
 		second.end(1001)
 		<-c.Done()
-		if !errors.Is(c.Err(), ErrUnauthorized) || len(calls.all()) != 3 {
-			t.Errorf("got %v after %d calls", c.Err(), len(calls.all()))
+		wantError(t, c.Err(), ErrUnauthorized)
+		i.wantCalls(t, 3, 3)
+	})
+	// It is not asked again for each connection that fails: the token that counts as stale is
+	// that of the next connection.
+	bubble(t, "that of the next connection expires", func(t *testing.T, w *world) {
+		c, first := w.mustConnect([]string{edgeA}, (&issuer{life: time.Hour}).options)
+		must(t, c.RenewToken(t.Context()))
+		second := <-w.links
+		equal(t, "tokens", first.token+" "+second.token, "AT_1 AT_2")
+		second.line("ERR:token_expired")
+		second.end(4401)
+		equal(t, "token", (<-w.links).token, "AT_3")
+		event[Moved](w)
+	})
+	bubble(t, "ExpiresIn holds whatever ExpiresAt says", func(t *testing.T, w *world) {
+		i, start := &issuer{}, time.Now()
+		give := AccessToken{Token: "AT_1", ExpiresAt: time.Unix(1, 0), ExpiresIn: time.Minute}
+		change := func(o *Options) {
+			o.Token, o.TokenProvider = "", func(ctx context.Context) (AccessToken, error) {
+				_, err := i.provide(ctx)
+				return give, err
+			}
 		}
+		c, _ := w.mustConnect([]string{edgeA}, change)
+		time.Sleep(time.Minute)
+		if times := i.wantCalls(t, 2, 2); !inTime(times[1].Sub(start)) {
+			t.Errorf("asked at %v", times)
+		}
+		c.Close()
+		give.ExpiresIn = -1
+		_, err := w.connect(t.Context(), []string{edgeA}, change)
+		wantError(t, err, ErrTokenProvider)
 	})
 }
 
@@ -201,22 +225,4 @@ func TestRenewAt(t *testing.T) {
 	if at := renewAt(now, time.Time{}, 0.5); !at.IsZero() {
 		t.Errorf("no expiry: asked at %v", at)
 	}
-}
-
-func TestToken(t *testing.T) {
-	bubble(t, "the token that counts as stale is that of the next connection", func(t *testing.T, w *world) {
-		calls := &asked{}
-		names := []string{"AT_1", "AT_2", "AT_3", "AT_3", "AT_3"}
-		_, first := w.mustConnect([]string{edgeA}, func(o *Options) {
-			o.Token, o.TokenProvider = "", provider(time.Hour, calls, nil, func(n int) string { return names[n-1] })
-		})
-		second := <-w.links
-		if first.token != "AT_1" || second.token != "AT_2" {
-			t.Fatal(first.token, second.token)
-		}
-		second.line("ERR:token_expired")
-		second.end(4401)
-		equal(t, "token", (<-w.links).token, "AT_3")
-		event[Moved](w)
-	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -14,24 +15,18 @@ import (
 // routed is a router with one subscription, and connections that exist by name alone.
 type routed struct {
 	*router
-	old, next *conn
-	sub       *Subscription
-	group     sync.WaitGroup
+	old, next, third *conn
+	sub              *Subscription
+	group            sync.WaitGroup
 }
 
 func newRouted() *routed {
-	r := &routed{router: newRouter(), old: &conn{}, next: &conn{}}
+	r := &routed{router: newRouter(), old: &conn{}, next: &conn{}, third: &conn{}}
 	r.sub = &Subscription{key: key{"t", "x"}, done: make(chan struct{})}
 	r.sub.queue = newQueue(1<<20, DropNewest, &r.group, make(chan struct{}))
 	r.add(r.sub, false)
 	r.setCurrent(r.old)
 	return r
-}
-
-func (r *routed) bring(c *conn, payloads ...string) {
-	for _, p := range payloads {
-		r.deliver(c, &delivery{tenant: "t", channel: "x", patterns: []string{"x"}, payload: []byte(p)})
-	}
 }
 
 // given ends the subscription, and returns all that it got.
@@ -55,215 +50,117 @@ func (r *routed) texts() (got []string) {
 	return got
 }
 
-// What no longer fits is given, and not once more when the other connection brings it.
-func TestTrailOverflow(t *testing.T) {
-	for _, test := range []struct {
-		name string
-		run  func(r *routed)
-		want []string
-	}{
-		{"the pile, and the second takes over", func(r *routed) {
-			r.merger.maxPile = 1
-			r.bring(r.next, "1", "2")
-			r.takeOver()
-			r.bring(r.old, "1", "2")
+// play does what a script says: "old:1" has the connection old, next or third bring 1.
+func (r *routed) play(script string) {
+	conns := map[string]*conn{"old": r.old, "next": r.next, "third": r.third}
+	begin := func(suspect bool) {
+		r.beginMerge(time.Minute)
+		r.setNext(r.third, suspect)
+	}
+	does := map[string]func(){
+		"take-over":     r.takeOver,
+		"old-wakes":     r.keepCurrent,
+		"trail-ends":    r.endTrail,
+		"trail-is-over": r.forgetTrail,
+		"third-moves":   func() { begin(false) },
+		"third-begins":  func() { begin(true) },
+		"promote":       r.promote,
+		"third-dies":    func() { r.dropNext(true) },
+		"third-leads":   func() { r.setCurrent(r.third) },
+		"none-leads":    func() { r.setCurrent(nil) },
+		"shelf-time": func() {
 			time.Sleep(shelfTime)
 			r.giveLate(time.Now())
-		}, []string{"1", "2"}},
-		{"the pile, and the first wakes", func(r *routed) {
-			r.merger.maxPile = 1
-			r.bring(r.next, "1", "2")
-			time.Sleep(10 * time.Second)
-			r.keepCurrent()
-			r.bring(r.old, "1", "2")
-		}, []string{"1", "2"}},
-		{"the shelf", func(r *routed) {
-			r.takeOver()
-			r.trail.merger.maxPile = 1
-			r.bring(r.old, "1", "2")
-			r.bring(r.next, "1", "2", "3")
-		}, []string{"1 late", "2", "3"}},
-		{"the bytes of the shelf", func(r *routed) {
-			r.takeOver()
-			r.trail.merger.maxBytes = 300
-			r.bring(r.old, "1", "2")
-			r.bring(r.next, "1", "2")
-		}, []string{"1 late", "2"}},
-		{"the notes", func(r *routed) {
-			r.takeOver()
-			r.trail.merger.notes.limit = 1
-			r.bring(r.next, "1", "2")
-			r.bring(r.old, "2")
-			r.bring(r.old, "1") // nobody knows any more
-			time.Sleep(shelfTime)
-			r.giveLate(time.Now())
-		}, []string{"1", "2", "1 late"}},
-		{"a trail that ends, with something on the shelf", func(r *routed) {
-			r.takeOver()
-			r.bring(r.old, "1")
-			r.endTrail()
-			r.bring(r.old, "2")
-			r.bring(r.next, "1")
-			r.forgetTrail()
-		}, []string{"1"}},
-		{"a move while it trails", func(r *routed) {
-			r.takeOver()
-			third := &conn{}
-			r.beginMerge(noteLife)
-			r.setNext(third, false)
-			r.bring(r.old, "1", "2")
-			r.bring(third, "1")
-			time.Sleep(shelfTime)
-			r.giveLate(time.Now())
-			r.bring(third, "2")
-			r.promote()
-			r.bring(third, "3")
-		}, []string{"1 late", "2 late", "3"}},
-		{"another takes over while it trails", func(r *routed) {
-			r.takeOver()
-			r.bring(r.old, "1")
-			third := &conn{}
-			r.beginMerge(time.Minute)
-			r.setNext(third, true)
-			r.bring(third, "2")
-			r.takeOver()
-			r.bring(r.old, "of nobody")
-			r.bring(r.next, "2", "3")
-			time.Sleep(shelfTime)
-			r.giveLate(time.Now())
-		}, []string{"1 late", "2", "3 late"}},
+		},
+		"late-life": func() { time.Sleep(lateLife) },
+		"10s":       func() { time.Sleep(10 * time.Second) },
+		// What there is room for.
+		"pile=0":     func() { r.merger.maxPile = 0 },
+		"pile=1":     func() { r.merger.maxPile = 1 },
+		"shelf=1":    func() { r.trail.merger.maxPile = 1 },
+		"shelf=300B": func() { r.trail.merger.maxBytes = 300 },
+		"notes=1":    func() { r.trail.merger.notes.limit = 1 },
+	}
+	for step := range strings.FieldsSeq(script) {
+		if c, payload, ok := strings.Cut(step, ":"); ok {
+			r.deliver(conns[c], &delivery{tenant: "t", channel: "x", patterns: []string{"x"}, payload: []byte(payload)})
+		} else {
+			does[step]()
+		}
+	}
+}
+
+// Each message is given once, whatever no longer fits, and in whatever way a suspicion, a trail
+// and a move follow each other.
+func TestTrailScripts(t *testing.T) {
+	for _, test := range []struct{ name, script, want string }{
+		{"a full pile, and a takeover", "pile=1 next:1 next:2 take-over old:1 old:2", "1, 2"},
+		{"a full pile, and the first wakes", "pile=1 next:1 next:2 10s old-wakes old:1 old:2", "1, 2"},
+		{"a full shelf", "take-over shelf=1 old:1 old:2 next:1 next:2 next:3", "1 late, 2, 3"},
+		{"the bytes of the shelf", "take-over shelf=300B old:1 old:2 next:1 next:2", "1 late, 2"},
+		{"forgotten notes", "take-over notes=1 next:1 next:2 old:2 old:1", "1, 2, 1 late"},
+		{"an end with a shelf", "take-over old:1 trail-ends old:2 next:1", "1"},
+		{
+			"a move while it trails",
+			"take-over third-moves old:1 old:2 third:1 shelf-time third:2 promote third:3", "1 late, 2 late, 3",
+		},
+		{
+			"another takeover while it trails",
+			"take-over old:1 third-begins third:2 take-over old:no next:2 next:3", "1 late, 2, 3 late",
+		},
+		{"it leaves, and the trail brings it", "take-over third-moves third:1 promote old:1", "1"},
+		{"the shelf has it, and it leaves", "take-over third-moves old:1 third:1 promote", "1"},
+		{"it was late, and leaves", "take-over old:1 shelf-time third-moves third:1 promote", "1 late"},
+		{"it was late, and another takes over", "take-over old:1 shelf-time third-begins third:1 take-over", "1 late"},
+		{"no pile", "take-over third-moves pile=0 third:1 old:1 next:1", "1"},
+		{"the second dies while the first is left", "take-over third-moves third:1 third-dies old:1", "1"},
+		{"another leads", "take-over third-begins third:1 third-leads old:1", "1"},
+		{"none leads", "take-over third-begins old:1 third:1 none-leads", "1"},
+		{"the same comes long after it was late", "take-over old:1 shelf-time late-life next:1", "1 late, 1"},
 	} {
 		bubble(t, test.name, func(t *testing.T, _ *world) {
 			r := newRouted()
 			r.beginMerge(time.Minute)
 			r.setNext(r.next, true)
-			test.run(r)
-			if got := r.texts(); !slices.Equal(got, test.want) {
-				t.Errorf("got %q, want %q", got, test.want)
+			r.play(test.script)
+			if r.trail != nil {
+				r.play("shelf-time trail-is-over")
 			}
-		})
-	}
-}
-
-// What a move or another suspicion gives beside a trail is given once.
-func TestTrailAndMove(t *testing.T) {
-	begin := func(r *routed, suspect bool) *conn {
-		third := &conn{}
-		r.beginMerge(time.Minute)
-		r.setNext(third, suspect)
-		return third
-	}
-	for name, run := range map[string]func(r *routed){
-		"leave, and the trail brings it": func(r *routed) {
-			third := begin(r, false)
-			r.bring(third, "1")
-			r.promote()
-			r.bring(r.old, "1")
-		},
-		"the shelf has it, and leave": func(r *routed) {
-			third := begin(r, false)
-			r.bring(r.old, "1")
-			r.bring(third, "1")
-			r.promote()
-		},
-		"it was late, and leave": func(r *routed) {
-			r.bring(r.old, "1")
-			time.Sleep(shelfTime)
-			r.giveLate(time.Now())
-			third := begin(r, false)
-			r.bring(third, "1")
-			r.promote()
-		},
-		"it was late, and another takes over": func(r *routed) {
-			r.bring(r.old, "1")
-			time.Sleep(shelfTime)
-			r.giveLate(time.Now())
-			third := begin(r, true)
-			r.bring(third, "1")
-			r.takeOver()
-		},
-		"the pile is full": func(r *routed) {
-			third := begin(r, false)
-			r.merger.maxPile = 0
-			r.bring(third, "1")
-			r.bring(r.old, "1")
-			r.bring(r.next, "1")
-		},
-		"the second is gone while the first is left": func(r *routed) {
-			third := begin(r, false)
-			r.bring(third, "1")
-			r.dropNext(true)
-			r.bring(r.old, "1")
-		},
-		"another leads": func(r *routed) {
-			third := begin(r, true)
-			r.bring(third, "1")
-			r.setCurrent(third)
-			r.bring(r.old, "1")
-		},
-		"none leads": func(r *routed) {
-			third := begin(r, true)
-			r.bring(r.old, "1")
-			r.bring(third, "1")
-			r.setCurrent(nil)
-		},
-	} {
-		bubble(t, name, func(t *testing.T, _ *world) {
-			r := newRouted()
-			r.beginMerge(time.Minute)
-			r.setNext(r.next, true)
-			r.takeOver()
-			run(r)
-			time.Sleep(shelfTime)
-			r.giveLate(time.Now())
-			r.forgetTrail()
-			equal(t, "len(r.texts())", len(r.texts()), 1)
+			equal(t, test.script, strings.Join(r.texts(), ", "), test.want)
 		})
 	}
 }
 
 func TestTrails(t *testing.T) {
-	bubble(t, "a new message that looks like a late one is given, unless it comes right behind it", func(t *testing.T, _ *world) {
-		r := newRouted()
-		r.beginMerge(time.Minute)
-		r.setNext(r.next, true)
-		r.takeOver()
-		r.bring(r.old, "1")
-		time.Sleep(shelfTime)
-		r.giveLate(time.Now())
-		time.Sleep(lateLife)
-		r.bring(r.next, "1")
-		wantStrings(t, "r.texts()", r.texts(), "1 late", "1")
-	})
-	suspect(t, "a subscription that is made after the takeover gets nothing of before", func(t *testing.T, w *world, c *Client, first *fakeLink, s *Subscription) {
-		event[Recovered](w)
-		must(t, s.Unsubscribe(t.Context()))
-		time.Sleep(3 * time.Second)
-		s = mustSubscribe(t, c, "x")
-		first.deliver("x", "old", "x")
-		time.Sleep(3 * time.Second)
-		wantWaiting(t, s, 0)
-	})
-	// PINGs that a connection had yet to send as it was replaced are sent: their answers count.
-	suspect(t, "Trail pings not sent", func(t *testing.T, w *world, c *Client, first *fakeLink, _ *Subscription) {
-		stuck := make(chan struct{})
-		first.set(func(l *fakeLink) { l.stuck = stuck })
-		for range 3 { // one is being sent
-			noError(t, c.Publish(t.Context(), "t", "x", []byte("p")))
-			synctest.Wait()
-		}
-		event[Recovered](w)
-		time.Sleep(time.Second)
-		woke := time.Now()
-		first.set(func(l *fakeLink) { clear(l.mute) })
-		close(stuck)
-		first.deliver("x", "old", "x")
-		<-first.finished
-		atMost(t, "left after", time.Since(woke), 5*time.Second)
-		if _, frames := first.sent(); len(frames) != 1 {
-			t.Errorf("%d frames on the first", len(frames))
-		}
-	})
+	suspect(t, "a subscription that is made after the takeover gets nothing of before",
+		func(t *testing.T, w *world, c *Client, first *fakeLink, s *Subscription) {
+			event[Recovered](w)
+			must(t, s.Unsubscribe(t.Context()))
+			time.Sleep(3 * time.Second)
+			s = mustSubscribe(t, c, "x")
+			first.bring("old")
+			time.Sleep(3 * time.Second)
+			wantWaiting(t, s, 0)
+		})
+	// Their answers count.
+	suspect(t, "PINGs that a connection had yet to send as it was replaced are sent",
+		func(t *testing.T, w *world, c *Client, first *fakeLink, _ *Subscription) {
+			stuck := make(chan struct{})
+			first.set(func(l *fakeLink) { l.stuck = stuck })
+			for range 3 { // one is being sent
+				publish(t, c, "p")
+				synctest.Wait()
+			}
+			event[Recovered](w)
+			time.Sleep(time.Second)
+			woke := time.Now()
+			first.set(func(l *fakeLink) { clear(l.mute) })
+			close(stuck)
+			first.bring("old")
+			<-first.finished
+			atMost(t, "left after", time.Since(woke), 5*time.Second)
+			wantFrames(t, first, "x=p")
+		})
 }
 
 // The current connection breaks off, and may wake before or after the next one has taken over,
@@ -298,13 +195,13 @@ func trailOracle(random *rand.Rand) error {
 			text := fmt.Sprint(n*publishers + p)
 			at := time.Duration(n)*gap + time.Duration(random.IntN(int(gap)))
 			if at < breaks {
-				add(at, func() { r.bring(r.old, text) })
+				add(at, func() { r.play("old:" + text) })
 			} else {
-				add(max(at, wakes), func() { r.bring(r.old, text) })
+				add(max(at, wakes), func() { r.play("old:" + text) })
 			}
 			if at+lag >= joins {
 				onSecond[text] = true
-				add(at+lag, func() { r.bring(r.next, text) })
+				add(at+lag, func() { r.play("next:" + text) })
 			}
 		}
 	}
