@@ -2,33 +2,49 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"reflect"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 )
 
 const masterToken = "MT_s3cret"
 
+// plain starts a server without TLS, and returns its origin.
+func (n *internet) plain(handler http.HandlerFunc) (origin string) {
+	n.t.Helper()
+	listener, err := n.Listen(n.address())
+	must(n.t, err)
+	server := &http.Server{Handler: handler}
+	go server.Serve(listener) //nolint:errcheck // until it is closed
+	n.t.Cleanup(func() { server.Close() })
+	return "http://" + listener.Addr().String()
+}
+
+func (n *internet) admin(origins ...string) *TokenAdmin {
+	n.t.Helper()
+	admin, err := NewTokenAdmin(origins[0], masterToken, WithFailover(origins[1:]...))
+	must(n.t, err)
+	admin.http = httpClient(&tls.Config{}, n.network())
+	n.t.Cleanup(admin.http.CloseIdleConnections)
+	return admin
+}
+
 // adminEdge answers calls, given as "METHOD path body", and keeps them.
 func adminEdge(t *testing.T, answer func(call string) (status int, body string)) (*TokenAdmin, *[]string) {
 	t.Helper()
 	var calls []string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	n := newInternet(t)
+	return n.admin(n.plain(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		if got := r.Header.Get("Authorization"); got != "Bearer "+masterToken {
-			t.Errorf("Authorization: %q", got)
-		}
-		if got := r.Header.Get("Content-Type"); (got == "application/json") != (len(body) > 0) {
-			t.Errorf("Content-Type: %q", got)
-		}
+		equal(t, "Authorization", r.Header.Get("Authorization"), "Bearer "+masterToken)
+		equal(t, "has a type", r.Header.Get("Content-Type") == "application/json", len(body) > 0)
 		call := strings.TrimSpace(r.Method + " " + r.URL.RequestURI() + " " + string(body))
 		calls = append(calls, call)
 		status, text := answer(call)
@@ -37,17 +53,14 @@ func adminEdge(t *testing.T, answer func(call string) (status int, body string))
 		}
 		w.WriteHeader(status)
 		fmt.Fprint(w, text)
-	}))
-	t.Cleanup(server.Close)
-	admin, err := NewTokenAdmin(server.URL, masterToken)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(admin.http.CloseIdleConnections)
-	return admin, &calls
+	})), &calls
 }
 
 func TestTokenAdmin(t *testing.T) {
+	bubble(t, "calls", testTokenAdmin)
+}
+
+func testTokenAdmin(t *testing.T, _ *world) {
 	at := time.Date(2030, 1, 31, 12, 0, 0, 0, time.UTC)
 	admin, calls := adminEdge(t, func(call string) (int, string) {
 		switch {
@@ -66,7 +79,7 @@ func TestTokenAdmin(t *testing.T) {
 				`"right":{"tenant_grants":[{"tenant_ids":["room"],"allow_channels_pub":["a"],"allow_channels_sub":["#"],"allow_channels_history":["b"],"allow_channels_presence":["p"]}],"allow_ip_masks":["10.0.0.0/8"],"allow_regions":["EU"],"allowed_ws_origin":["null"],"allow_protocols":["websocket"],"ingress_kb_per_sec":1,"egress_kb_per_sec":2,"expires_at":"2030-01-31T12:00:00Z"}}],"next_cursor":"1"}`
 		}
 	})
-	ctx := patient(t)
+	ctx := t.Context()
 	issued, err := admin.Issue(ctx, IssueRequest{
 		CreatedBy: "b", Description: "d", Subject: "alice", Info: map[string]string{"name": "Alice"}, ExpiresAt: at, Grants: []Grant{{[]string{"room"}, []string{"a"}, []string{"#"}, []string{"b"}, []string{"p"}}},
 		IPMasks: []string{"10.0.0.0/8"}, Regions: []string{"EU"}, Origins: []string{"null"}, Protocols: []Transport{WebSocket},
@@ -160,55 +173,42 @@ func TestTokenAdminErrors(t *testing.T) {
 		status int
 		body   string
 		want   error
+		text   string // of the error; empty: whatever
 	}{
-		{404, `{"code":"unknown_token","detail":"because"}`, ErrUnknownToken},
-		{401, `{"code":"bad_master_token","detail":"because"}`, ErrBadMasterToken},
-		{409, `{"code":"token_revoked","detail":"because"}`, ErrTokenRevoked},
-		{302, ``, ErrUnreachable},
-		{200, `<html>`, ErrProtocol},
-		{200, `{"expires_at":5,"new_expires_at":5,"tokens":5}`, ErrProtocol},
+		{404, `{"code":"unknown_token","detail":"because"}`, ErrUnknownToken, ""},
+		{401, `{"code":"bad_master_token","detail":"because"}`, ErrBadMasterToken, ""},
+		{409, `{"code":"token_revoked","detail":"because"}`, ErrTokenRevoked, ""},
+		{302, ``, ErrUnreachable, ""},
+		{200, `<html>`, ErrProtocol, ""},
+		{200, `{"expires_at":5,"new_expires_at":5,"tokens":5,"revoked":"x"}`, ErrProtocol, ""},
+		// In the words of this package.
+		{
+			400, `{"code":"invalid_body","detail":"right.tenant_grants[0].allow_channels_sub[2]: is not legal"}`,
+			&Error{Code: "invalid_body"}, "millrace: invalid_body (HTTP status 400): Grants[0].Subscribe[2]: is not legal",
+		},
+		{
+			400, `{"code":"invalid_body","detail":"subject: must be 1 to 128 bytes"}`,
+			&Error{Code: "invalid_body"}, "millrace: invalid_body (HTTP status 400): Subject: must be 1 to 128 bytes",
+		},
 	} {
-		admin, _ := adminEdge(t, func(string) (int, string) { return test.status, test.body })
-		_, refresh := admin.Refresh(patient(t), "1", Expiry{In: time.Hour})
-		_, issue := admin.Issue(patient(t), IssueRequest{ExpiresIn: time.Hour})
-		var list error
-		for _, err := range admin.List(patient(t), ListOptions{}) {
-			list = err
-		}
-		for _, err := range []error{refresh, issue, list} {
-			if !errors.Is(err, test.want) || strings.Contains(fmt.Sprint(err), "s3cret") {
-				t.Errorf("%d: got %v", test.status, err)
+		bubble(t, fmt.Sprint(test.status, test.body), func(t *testing.T, _ *world) {
+			admin, _ := adminEdge(t, func(string) (int, string) { return test.status, test.body })
+			_, refresh := admin.Refresh(t.Context(), "1", Expiry{In: time.Hour})
+			_, issue := admin.Issue(t.Context(), IssueRequest{ExpiresIn: time.Hour})
+			_, revoke := admin.RevokeSubject(t.Context(), "ann")
+			var list error
+			for _, err := range admin.List(t.Context(), ListOptions{}) {
+				list = err
 			}
-		}
+			for _, err := range []error{refresh, issue, revoke, list} {
+				wantError(t, err, test.want)
+				if test.text != "" {
+					equal(t, "error", err.Error(), test.text)
+				}
+				equal(t, "shows the token", strings.Contains(fmt.Sprint(err), "s3cret"), false)
+			}
+		})
 	}
-	t.Run("no answer", func(t *testing.T) {
-		stay := make(chan struct{})
-		admin, _ := adminEdge(t, func(string) (int, string) { <-stay; return 200, "" })
-		defer close(stay)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		defer cancel()
-		if err := admin.Revoke(ctx, "AT_x"); !errors.Is(err, ErrTimeout) {
-			t.Errorf("got %v", err)
-		}
-	})
-	t.Run("in the words of this package", func(t *testing.T) {
-		admin, _ := adminEdge(t, func(string) (int, string) {
-			return 400, `{"code":"invalid_body","detail":"right.tenant_grants[0].allow_channels_sub[2]: is not legal"}`
-		})
-		_, err := admin.Issue(patient(t), IssueRequest{ExpiresIn: time.Hour})
-		if want := "millrace: invalid_body (HTTP status 400): Grants[0].Subscribe[2]: is not legal"; err == nil || err.Error() != want {
-			t.Errorf("got %v, want %s", err, want)
-		}
-	})
-	t.Run("of a subject", func(t *testing.T) {
-		admin, _ := adminEdge(t, func(string) (int, string) {
-			return 400, `{"code":"invalid_body","detail":"subject: must be 1 to 128 bytes of UTF-8 without control characters"}`
-		})
-		_, err := admin.RevokeSubject(patient(t), "a\x01")
-		if want := "millrace: invalid_body (HTTP status 400): Subject: must be 1 to 128 bytes of UTF-8 without control characters"; err == nil || err.Error() != want {
-			t.Errorf("got %v, want %s", err, want)
-		}
-	})
 	for name, make := range map[string]func() (*TokenAdmin, error){
 		"plain text":    func() (*TokenAdmin, error) { return NewTokenAdmin("http://edge.example", masterToken) },
 		"a path":        func() (*TokenAdmin, error) { return NewTokenAdmin("https://edge.example/edges", masterToken) },
@@ -226,12 +226,11 @@ func TestTokenAdminErrors(t *testing.T) {
 
 // One edge after the other, until one answers; the next call begins there.
 func TestTokenAdminFailover(t *testing.T) {
-	closed := httptest.NewServer(nil)
-	closed.Close()
-	edge := func(t *testing.T, status int, body string) (url string, calls *atomic.Int32) {
-		calls = new(atomic.Int32)
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			calls.Add(1)
+	const closed = "http://127.0.0.1:999"
+	edge := func(n *internet, status int, body string) (origin string, calls *int) {
+		calls = new(int)
+		return n.plain(func(w http.ResponseWriter, r *http.Request) {
+			*calls++
 			if status == 0 { // it takes the call, and does not answer
 				_, _ = io.Copy(io.Discard, r.Body)
 				<-r.Context().Done()
@@ -239,20 +238,9 @@ func TestTokenAdminFailover(t *testing.T) {
 			}
 			w.WriteHeader(status)
 			fmt.Fprint(w, body)
-		}))
-		t.Cleanup(server.Close)
-		return server.URL, calls
+		}), calls
 	}
 	const issued = `{"token":"AT_1_2","token_id":"1","expires_at":"2030-01-31T12:00:00Z"}`
-	admin := func(t *testing.T, urls ...string) *TokenAdmin {
-		a, err := NewTokenAdmin(urls[0], masterToken, WithFailover(urls[1:]...))
-		if err != nil {
-			t.Fatal(err)
-		}
-		a.timeout = 100 * time.Millisecond
-		t.Cleanup(a.http.CloseIdleConnections)
-		return a
-	}
 	for _, test := range []struct {
 		name   string
 		status int
@@ -268,39 +256,36 @@ func TestTokenAdminFailover(t *testing.T) {
 		{"refused", 401, `{"code":"bad_master_token"}`, false},
 		{"too many", 429, `{"code":"too_many_requests"}`, false},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			first, calls := edge(t, test.status, test.body)
-			second, others := edge(t, 200, issued)
-			a := admin(t, closed.URL, first, second)
+		bubble(t, test.name, func(t *testing.T, _ *world) {
+			n := newInternet(t)
+			first, calls := edge(n, test.status, test.body)
+			second, others := edge(n, 200, issued)
+			a := n.admin(closed, first, second)
 			for range 2 {
-				got, err := a.Issue(patient(t), IssueRequest{ExpiresIn: time.Hour})
+				got, err := a.Issue(t.Context(), IssueRequest{ExpiresIn: time.Hour})
 				if test.next != (err == nil && got.Token == "AT_1_2") {
 					t.Fatalf("got %v %v", got, err)
 				}
 			}
-			if test.next && (calls.Load() != 1 || others.Load() != 2) || !test.next && others.Load() != 0 {
-				t.Errorf("%d and %d calls", calls.Load(), others.Load())
+			if test.next && (*calls != 1 || *others != 2) || !test.next && *others != 0 {
+				t.Errorf("%d and %d calls", *calls, *others)
 			}
 		})
 	}
-	t.Run("none answers", func(t *testing.T) {
-		full, _ := edge(t, 503, `{"code":"insufficient_storage","detail":"full"}`)
-		a := admin(t, closed.URL, full, closed.URL)
-		if err := a.Revoke(patient(t), "AT_x"); !errors.Is(err, &Error{Code: "insufficient_storage"}) {
-			t.Errorf("got %v", err)
-		}
+	bubble(t, "none answers", func(t *testing.T, _ *world) {
+		n := newInternet(t)
+		full, _ := edge(n, 503, `{"code":"insufficient_storage","detail":"full"}`)
+		wantError(t, n.admin(closed, full, closed).Revoke(t.Context(), "AT_x"), &Error{Code: "insufficient_storage"})
 	})
-	t.Run("the context ends", func(t *testing.T) {
-		silent, _ := edge(t, 0, "")
-		second, others := edge(t, 200, issued)
-		a := admin(t, silent, second)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	bubble(t, "the context ends", func(t *testing.T, _ *world) {
+		n := newInternet(t)
+		silent, _ := edge(n, 0, "")
+		second, others := edge(n, 200, issued)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := a.Revoke(ctx, "AT_x"); !errors.Is(err, ErrTimeout) || others.Load() > 0 {
-			t.Errorf("got %v", err)
-		}
+		wantError(t, n.admin(silent, second).Revoke(ctx, "AT_x"), ErrTimeout)
+		equal(t, "calls of the second", *others, 0)
 	})
-	if _, err := NewTokenAdmin(closed.URL, masterToken, WithFailover("http://edge.example")); !errors.Is(err, ErrBadOption) {
-		t.Errorf("got %v", err)
-	}
+	_, err := NewTokenAdmin(closed, masterToken, WithFailover("http://edge.example"))
+	wantError(t, err, ErrBadOption)
 }

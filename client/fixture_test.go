@@ -110,7 +110,8 @@ func muteSub(l *fakeLink) { l.mute["SUB"] = true }
 // connect connects to edges of this world over one transport, unless change says
 // otherwise.
 func (w *world) connect(ctx context.Context, addresses []string, change func(*Options)) (*Client, error) {
-	o := Options{Token: "AT_a", Transports: []Transport{WebSocket}, OnEvent: func(e Event) { w.events <- e }}
+	o := Options{Token: "AT_a", Transports: []Transport{WebSocket}}
+	w.told(&o)
 	if change != nil {
 		change(&o)
 	}
@@ -144,6 +145,9 @@ func (w *world) subscribed(addresses ...string) (*Client, *fakeLink, *Subscripti
 	c, l := w.connected(addresses...)
 	return c, l, mustSubscribe(w.t, c, "x")
 }
+
+// told has a client tell the world what happens.
+func (w *world) told(o *Options) { o.OnEvent = func(e Event) { w.events <- e } }
 
 // attempts is how often an edge was dialed.
 func (w *world) attempts() int {
