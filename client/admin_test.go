@@ -105,19 +105,13 @@ func testTokenAdmin(t *testing.T, _ *world) {
 			t.Errorf("%q: got %v", id, err)
 		}
 	}
-	if _, err := admin.RevokeSubject(ctx, ""); !errors.Is(err, ErrBadOption) {
-		t.Errorf("got %v", err)
-	}
+	wantError(t, errorOf(admin.RevokeSubject(ctx, "")), ErrBadOption)
 	for _, info := range []any{"alice", []int{1}, 5, json.RawMessage("null"), json.RawMessage("{"), func() {}} {
-		if _, err := admin.Issue(ctx, IssueRequest{ExpiresAt: at, Info: info}); !errors.Is(err, ErrBadOption) {
-			t.Errorf("%v: got %v", info, err)
-		}
+		wantError(t, errorOf(admin.Issue(ctx, IssueRequest{ExpiresAt: at, Info: info})), ErrBadOption)
 	}
 	var infos []TokenInfo
 	for info, err := range admin.List(ctx, ListOptions{Tenant: "room", Subject: "alice", PageSize: 1}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		infos = append(infos, info)
 	}
 	want := []TokenInfo{{
@@ -129,9 +123,7 @@ func testTokenAdmin(t *testing.T, _ *world) {
 		t.Errorf("got %+v, want %+v", infos, want)
 	}
 	for _, err := range admin.List(ctx, ListOptions{}) {
-		if err != nil {
-			t.Error(err)
-		}
+		noError(t, err)
 		break // no page is fetched after it
 	}
 	wantCalls := []string{

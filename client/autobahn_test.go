@@ -20,9 +20,7 @@ import (
 // test suite; see package autobahn.
 func TestAutobahn(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	address := listener.Addr().String()
 	listener.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Minute)
@@ -31,9 +29,7 @@ func TestAutobahn(t *testing.T) {
 	suite := autobahn.New(t)
 	server := suite.Command(ctx, "fuzzingserver", map[string]any{"url": "ws://" + address, "webport": 0})
 	server.Stdout, server.Stderr = &output, &output
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, server.Start())
 	defer func() {
 		_ = server.Process.Kill()
 		_ = server.Wait() // killed
@@ -69,14 +65,10 @@ func echoAll(ctx context.Context, t *testing.T, address, path string) (last stri
 	t.Helper()
 	o := Options{Token: "AT_a", Transports: []Transport{WebSocket}}
 	s, err := o.settings()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.Paths.WebSocket = path
 	l, err := s.dialWebSocket(ctx, "http://"+address, "AT_a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer l.abort()
 	w := l.(*webSocket)
 	w.setWaker(func() { _ = w.send(nil) }) // who reads is who writes, here

@@ -80,14 +80,10 @@ func BenchmarkReceive(b *testing.B) {
 				ready: make(chan struct{}), over: make(chan struct{}), acks: make(chan []byte, 1),
 			}
 			s, err := Options{Token: "AT_a"}.settings()
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			s.dial = func(context.Context, string, Transport, string) (link, error) { return l, nil }
 			c, err := connect(b.Context(), []string{"https://a.example"}, s)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			defer c.Close()
 			var got atomic.Int64
 			all := make(chan struct{})
@@ -107,9 +103,7 @@ func BenchmarkReceive(b *testing.B) {
 			} else {
 				sub, err = c.SubscribeFunc(b.Context(), "paint.room", "news.#", count, WithQueue(1<<20, DropNewest))
 			}
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			b.ReportAllocs()
 			b.ResetTimer()
 			close(l.ready)

@@ -13,9 +13,7 @@ import (
 
 func TestChannelToken(t *testing.T) {
 	data, err := os.ReadFile("../wire/testdata/channel_tokens.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var vectors []struct {
 		Comment string
 		Input   struct{ Text, Hex string }
@@ -24,18 +22,14 @@ func TestChannelToken(t *testing.T) {
 			Error Code
 		}
 	}
-	if err := json.Unmarshal(data, &vectors); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(data, &vectors))
 	seen := map[string]string{}
 	for _, v := range vectors {
 		t.Run(v.Comment, func(t *testing.T) {
 			text := v.Input.Text
 			if v.Input.Hex != "" {
 				b, err := hex.DecodeString(v.Input.Hex)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				text = string(b)
 			}
 			got, err := ChannelToken(text)
@@ -97,9 +91,7 @@ func textOf(t *testing.T, token string) string {
 			continue
 		}
 		b, err := hex.DecodeString(token[i+1 : i+3])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text, i = append(text, b...), i+2
 	}
 	return string(text)

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -18,24 +19,24 @@ func bubble(t *testing.T, name string, f func(t *testing.T, w *world)) {
 	})
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func noError(t *testing.T, err error) {
+func noError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Error(err)
 	}
 }
 
-func wantError(t *testing.T, got, want error) {
+func wantError(t *testing.T, got, want error, of ...any) {
 	t.Helper()
 	if !errors.Is(got, want) {
-		t.Errorf("error %v, want %v", got, want)
+		t.Errorf("%serror %v, want %v", fmt.Sprint(of...), got, want)
 	}
 }
 
@@ -163,6 +164,9 @@ func async(call func() error) <-chan error {
 	go func() { done <- call() }()
 	return done
 }
+
+// errorOf is what a call of two results has failed with.
+func errorOf[T any](_ T, err error) error { return err }
 
 // waiting takes what can be read without waiting.
 func waiting(s *Subscription) (got []string) {

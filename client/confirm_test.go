@@ -100,9 +100,7 @@ func TestConfirm(t *testing.T) {
 			"no tenant":       {"t:u", "x", WithKey("k"), ErrBadTenant},
 			"the longest key": {"t", "x", WithKey(strings.Repeat("k", 64)), nil},
 		} {
-			if _, err := c.PublishConfirmed(t.Context(), test.tenant, test.channel, nil, test.opt); !errors.Is(err, test.want) {
-				t.Errorf("%s: %v", what, err)
-			}
+			wantError(t, errorOf(c.PublishConfirmed(t.Context(), test.tenant, test.channel, nil, test.opt)), test.want, what)
 		}
 		equal(t, "the edge has got", len(l.published()), 1)
 	})
@@ -141,9 +139,7 @@ func TestConfirm(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := c.PublishConfirmed(ctx, "t", "x", nil, WithKey("k")); !errors.Is(err, ErrTimeout) {
-			t.Errorf("a context that ends: %v", err)
-		}
+		wantError(t, errorOf(c.PublishConfirmed(ctx, "t", "x", nil, WithKey("k"))), ErrTimeout)
 		if n := len(l.published()); n != 2 || len(c.current.confirms.waiting) != 0 {
 			t.Errorf("%d publishes, and %d that were given up are waited for", n, len(c.current.confirms.waiting))
 		}

@@ -31,9 +31,7 @@ func TestConnect(t *testing.T) {
 		}
 		ctx, cancel = context.WithCancel(context.Background())
 		time.AfterFunc(time.Second, cancel)
-		if _, err := w.connect(ctx, []string{edgeA}, nil); !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v", err)
-		}
+		wantError(t, errorOf(w.connect(ctx, []string{edgeA}, nil)), context.Canceled)
 	})
 }
 

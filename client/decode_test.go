@@ -28,22 +28,16 @@ type vector struct {
 func vectors(t testing.TB) []vector {
 	t.Helper()
 	text, err := os.ReadFile("../wire/testdata/deliver.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var list []vector
-	if err := json.Unmarshal(text, &list); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(text, &list))
 	return list
 }
 
 func (v vector) frame(t testing.TB) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(v.Input.Hex)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return b
 }
 

@@ -26,9 +26,7 @@ type futureCase struct {
 
 func futureCases(t *testing.T) (cases []futureCase) {
 	data, err := os.ReadFile("../wire/testdata/future.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	must(t, json.Unmarshal(data, &cases))
 	return cases
 }
@@ -38,9 +36,7 @@ func (f *futureCase) message(t *testing.T) []byte {
 		return []byte(*f.Input.Text)
 	}
 	b, err := hex.DecodeString(*f.Input.Hex)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return b
 }
 

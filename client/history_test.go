@@ -121,14 +121,10 @@ func TestHistory(t *testing.T) {
 			"one with history": func() (*Subscription, error) { return c.Subscribe(t.Context(), "t", "x") },
 			"and another":      func() (*Subscription, error) { return c.Subscribe(t.Context(), "t", "x", WithHistory(Last)) },
 		} {
-			if _, err := call(); !errors.Is(err, ErrBadOption) {
-				t.Errorf("%s: %v", what, err)
-			}
+			wantError(t, errorOf(call()), ErrBadOption, what)
 		}
 		mustSubscribe(t, c, "y")
-		if _, err := c.Subscribe(t.Context(), "t", "y", WithHistory(Now)); !errors.Is(err, ErrBadOption) {
-			t.Errorf("beside one without history: %v", err)
-		}
+		wantError(t, errorOf(c.Subscribe(t.Context(), "t", "y", WithHistory(Now))), ErrBadOption)
 	})
 	bubble(t, "what came without positions is not gone on behind: it would come twice", func(t *testing.T, w *world) {
 		c, l := w.connected(edgeA)

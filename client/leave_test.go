@@ -19,32 +19,6 @@ func startDrain(t *testing.T, w *world, change func(*fakeLink)) (c *Client, firs
 	return c, first, <-w.links, s
 }
 
-// Answers that never come must not go on with a move when the client is closed.
-func TestCloseWhileMoving(t *testing.T) {
-	for _, test := range []struct {
-		name, mute string
-		after      time.Duration
-	}{
-		{"publishes wait", "PING", 100 * time.Millisecond},
-		{"the first is being left", "UNSUB", settleTime + 100*time.Millisecond},
-	} {
-		bubble(t, test.name, func(t *testing.T, w *world) {
-			c, _, _, _ := startDrain(t, w, func(l *fakeLink) { l.mute[test.mute] = true })
-			time.Sleep(test.after)
-			c.Close()
-			wantError(t, c.Publish(t.Context(), "t", "x", nil), ErrClosed)
-			for e := range w.events {
-				if _, ok := e.(Moved); ok {
-					t.Error("moved")
-				}
-				if _, ok := e.(Closed); ok {
-					break
-				}
-			}
-		})
-	}
-}
-
 func TestLeave(t *testing.T) {
 	// A subscription that is confirmed while the client moves is not lost with the
 	// current connection.
@@ -60,37 +34,6 @@ func TestLeave(t *testing.T) {
 		first.deliver("y", "1", "y")
 		payloads(t, y, 1)
 		second.line("OK:SUB:t:y")
-		event[Moved](w)
-	})
-	// When the next connection dies while the current one is left, what the next one had
-	// delivered is not lost, and comes once.
-	bubble(t, "Next dies while leaving", func(t *testing.T, w *world) {
-		_, first, second, s := startDrain(t, w, func(l *fakeLink) { l.mute["UNSUB"] = true })
-		time.Sleep(settleTime + time.Millisecond)
-		second.bring("1")
-		second.bring("2") // the current one has ended the subscription
-		synctest.Wait()
-		second.end(1011)
-		synctest.Wait()
-		first.bring("1", "3")
-		wantPayloads(t, s, "1", "2", "3")
-	})
-	// The answers to what a connection was asked when it was to be left the first time
-	// do not count the second time.
-	bubble(t, "Leave twice", func(t *testing.T, w *world) {
-		_, first, second, _ := startDrain(t, w, func(l *fakeLink) { l.mute["UNSUB"] = true })
-		time.Sleep(settleTime + time.Millisecond)
-		second.end(1011)
-		<-w.links
-		time.Sleep(settleTime + time.Millisecond)
-		first.line("OK:UNSUB:t:x") // of the first time
-		synctest.Wait()
-		for len(w.events) > 0 {
-			if _, ok := (<-w.events).(Moved); ok {
-				t.Error("left before the first has answered")
-			}
-		}
-		first.line("OK:UNSUB:t:x")
 		event[Moved](w)
 	})
 }

@@ -120,9 +120,11 @@ func TestLines(t *testing.T) {
 			l.in <- []byte(frame)
 		}
 		reaches(t, l, s, "1")
-		l.in <- []byte("\x04\x01")
-		if got := event[Disconnected](w); !errors.Is(got.Err, ErrProtocol) {
-			t.Errorf("got %v", got.Err)
+		for _, broken := range []string{"\x04\x01", "\x05\x03\x00"} {
+			l.in <- []byte(broken)
+			wantError(t, event[Disconnected](w).Err, ErrProtocol, broken)
+			event[Reconnected](w)
+			l = <-w.links
 		}
 	})
 }

@@ -96,9 +96,7 @@ func TestSuspectPongUnderWay(t *testing.T) {
 			published := async(func() error { return c.Publish(t.Context(), "t", "x", nil) })
 			select {
 			case err := <-published:
-				if err != nil {
-					t.Error(err)
-				}
+				noError(t, err)
 			case <-time.After(time.Minute):
 				t.Error("publishes wait")
 				c.Close()

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -22,14 +21,10 @@ func TestOptions(t *testing.T) {
 		"a relative path":      {Token: "a", Paths: Paths{Ping: "ping"}},
 		"a path with a query":  {Token: "a", Paths: Paths{WebSocket: "/ws?a"}},
 	} {
-		if _, err := o.settings(); !errors.Is(err, ErrBadOption) {
-			t.Errorf("%s: got %v", name, err)
-		}
+		wantError(t, errorOf(o.settings()), ErrBadOption, name)
 	}
 	s, err := Options{Token: "a"}.settings()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got := []any{
 		s.FallbackAfter, s.ConnectTimeout, s.KeepAlive, s.PongTimeout, s.MinBackOff, s.MaxBackOff, s.Queue, s.QueuePolicy, s.Paths,
 	}
@@ -40,12 +35,8 @@ func TestOptions(t *testing.T) {
 	if !slices.Equal(got, want) || !slices.Equal(s.Transports, []Transport{WebTransport, WebSocket}) {
 		t.Errorf("defaults %v and %v", got, s.Transports)
 	}
-	if _, err := Connect(t.Context(), nil, Options{Token: "a"}); !errors.Is(err, ErrBadOption) {
-		t.Errorf("no address: got %v", err)
-	}
-	if _, err := Connect(t.Context(), []string{"http://localhost:1"}, Options{Token: "a", Transports: []Transport{WebTransport}}); !errors.Is(err, ErrBadOption) {
-		t.Errorf("WebTransport without TLS: got %v", err)
-	}
+	wantError(t, errorOf(Connect(t.Context(), nil, Options{Token: "a"})), ErrBadOption)
+	wantError(t, errorOf(Connect(t.Context(), []string{"http://localhost:1"}, Options{Token: "a", Transports: []Transport{WebTransport}})), ErrBadOption)
 }
 
 func TestIllegalArguments(t *testing.T) {
@@ -68,6 +59,10 @@ func TestIllegalArguments(t *testing.T) {
 			{c.Publish(ctx, "t", "x.*", nil), ErrBadChannel},
 			{c.Publish(ctx, "t", "x", make([]byte, maxPayload+1)), ErrPayloadTooLarge},
 			{c.PublishTo(ctx, 3, "t", "x", nil), ErrBadOption},
+			{errorOf(c.Join(ctx, "t", "room.*")), ErrBadChannel},
+			{errorOf(c.Join(ctx, "a b", "room")), ErrBadTenant},
+			{errorOf(c.Presence(ctx, "t", "*a")), ErrBadPattern},
+			{errorOf(c.Presence(ctx, "a b", "a")), ErrBadTenant},
 		} {
 			wantError(t, test.got, test.want)
 		}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -35,9 +36,7 @@ func members(t *testing.T, name string, f func(t *testing.T, w *world, c *Client
 func mustJoin(t *testing.T, c *Client, channel string) *Membership {
 	t.Helper()
 	m, err := c.Join(t.Context(), "t", channel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return m
 }
 
@@ -55,49 +54,59 @@ func (l *fakeLink) hereIn(pattern string, bits int, entries ...string) {
 	p := wire.Presence{Tenant: "t", Pattern: pattern, First: bits&first != 0, Synced: bits&synced != 0}
 	var body []byte
 	for _, e := range entries {
-		if channel, n, ok := strings.Cut(e, ":"); ok && !strings.Contains(channel, "/") {
+		if !strings.Contains(e, "/") {
+			channel, n, _ := strings.Cut(e, ":")
+			count, _ := strconv.Atoi(n) // as the test has it
+			body = wire.AppendMemberCount(body, wire.MemberCount{Channel: channel, Members: uint32(count)})
 			p.Counts = true
-			var count uint32
-			if _, err := fmt.Sscan(n, &count); err != nil {
-				panic(err)
-			}
-			body = wire.AppendMemberCount(body, wire.MemberCount{Channel: channel, Members: count})
 			continue
 		}
 		name, gone := strings.CutPrefix(e, "-")
 		name, info, _ := strings.Cut(name, "=")
 		name, since, _ := strings.Cut(name, "@")
-		m := wire.Member{Here: !gone, Info: []byte(info)}
+		seconds, _ := strconv.Atoi(since) // 0 if there is none
+		m := wire.Member{Here: !gone, Info: []byte(info), Since: uint64(seconds) * 1000}
 		m.Channel, m.Subject, _ = strings.Cut(name, "/")
-		if since != "" {
-			if _, err := fmt.Sscan(since, &m.Since); err != nil {
-				panic(err)
-			}
-			m.Since *= 1000
-		}
 		body = wire.AppendMember(body, &m)
 	}
 	l.in <- append(wire.AppendPresence(nil, &p, len(entries)), body...)
 }
 
-// watch opens a presence of room.*, which has these members.
-func watch(t *testing.T, c *Client, l *fakeLink, members ...string) *Presence {
+// watchLater asks for a presence of room.*.
+func watchLater(t *testing.T, c *Client, opts ...PresenceOption) <-chan *Presence {
 	t.Helper()
 	got := make(chan *Presence, 1)
 	go func() {
-		p, err := c.Presence(t.Context(), "t", "room.*")
-		if err != nil {
-			t.Error(err)
-		}
+		p, err := c.Presence(t.Context(), "t", "room.*", opts...)
+		noError(t, err)
 		got <- p
 	}()
 	synctest.Wait()
+	return got
+}
+
+// watch opens a presence of room.*, which has these members.
+func watch(t *testing.T, c *Client, l *fakeLink, members ...string) *Presence {
+	t.Helper()
+	got := watchLater(t, c)
 	l.here(first|synced, members...)
-	p := <-got
-	if p == nil {
-		t.FailNow()
-	}
+	return <-got
+}
+
+// also opens a presence of room.* beside another one.
+func also(t *testing.T, c *Client, opts ...PresenceOption) *Presence {
+	t.Helper()
+	p, err := c.Presence(t.Context(), "t", "room.*", opts...)
+	must(t, err)
 	return p
+}
+
+// both asks for a membership of room.1 and a presence of room.*, which both fail.
+func both(ctx context.Context, c *Client) <-chan error {
+	failed := make(chan error, 2)
+	go func() { failed <- errorOf(c.Join(ctx, "t", "room.1")) }()
+	go func() { failed <- errorOf(c.Presence(ctx, "t", "room.*")) }()
+	return failed
 }
 
 // changes reads what there is to tell, and requires that it is this: +channel/subject of one
@@ -113,9 +122,7 @@ func changes(t *testing.T, p *Presence, want ...string) {
 		}
 		got = append(got, changeText(change))
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("the reader is told %q, want %q", got, want)
-	}
+	wantStrings(t, "the reader is told", got, want...)
 }
 
 func changeText(c PresenceChange) string {
@@ -129,76 +136,54 @@ func changeText(c PresenceChange) string {
 func wantMembers(t *testing.T, p *Presence, want ...string) {
 	t.Helper()
 	synctest.Wait()
-	got := []string{}
+	var got []string
 	for _, m := range p.Members() {
 		got = append(got, m.Channel+"/"+m.Subject)
 	}
-	if !slices.Equal(got, append([]string{}, want...)) {
-		t.Errorf("members %q, want %q", got, want)
-	}
+	wantStrings(t, "members", got, want...)
 }
 
-func wantCounts(t *testing.T, p *Presence, want map[string]int) {
+func wantCounts(t *testing.T, p *Presence, want string) {
 	t.Helper()
 	synctest.Wait()
-	if got := p.Counts(); !maps.Equal(got, want) {
-		t.Errorf("counts %v, want %v", got, want)
-	}
+	equal(t, "counts", fmt.Sprint(p.Counts()), "map["+want+"]")
 }
 
-// without is lines without those that begin so.
-func without(l *fakeLink, prefixes ...string) []string {
+func wantSynced(t *testing.T, p *Presence, want bool) {
+	t.Helper()
+	equal(t, "synced", p.Synced(), want)
+}
+
+// askedFor is for what a link was asked beside PING, in order of the alphabet.
+func (l *fakeLink) askedFor(t *testing.T, want ...string) {
+	t.Helper()
+	synctest.Wait()
 	lines, _ := l.sent()
-	return slices.DeleteFunc(lines, func(line string) bool {
-		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(line, p) })
-	})
+	lines = slices.DeleteFunc(lines, func(line string) bool { return line == "PING" })
+	slices.Sort(lines)
+	wantStrings(t, "the edge has got", lines, want...)
 }
 
 func TestJoin(t *testing.T) {
-	members(t, "memberships of a channel are one on the edge, which is left with the last of them", func(t *testing.T, w *world, c *Client, l *fakeLink) {
+	members(t, "one is left with the last membership", func(t *testing.T, _ *world, c *Client, l *fakeLink) {
 		a, b := mustJoin(t, c, "room.1"), mustJoin(t, c, "room.1")
-		if a.Tenant() != "t" || a.Channel() != "room.1" {
-			t.Errorf("got %s %s", a.Tenant(), a.Channel())
-		}
+		equal(t, "membership", a.Tenant()+" "+a.Channel(), "t room.1")
 		for range 2 {
 			noError(t, a.Leave(t.Context()))
 		}
 		<-a.Done()
 		wantLines(t, l, "JOIN:t:room.1")
 		wantNone(t, "the other has ended", b.Done())
-		if err := b.Leave(t.Context()); err != nil || b.Err() != nil {
-			t.Error(err, b.Err())
-		}
+		noError(t, b.Leave(t.Context()))
+		noError(t, b.Err())
 		mustJoin(t, c, "room.1")
-		if m, err := c.Join(t.Context(), "", "x"); err != nil || m.Tenant() != "~" {
-			t.Errorf("got %v", err)
-		}
+		m, err := c.Join(t.Context(), "", "x")
+		noError(t, err)
+		equal(t, "tenant", m.Tenant(), "~")
 		wantLines(t, l, "JOIN:t:room.1", "LEAVE:t:room.1", "JOIN:t:room.1", "JOIN:~:x")
 		noError(t, c.Close())
-		lines, _ := l.sent()
-		if left := lines[4:]; len(left) != 2 || !slices.Contains(left, "LEAVE:t:room.1") || !slices.Contains(left, "LEAVE:~:x") {
-			t.Errorf("closing sends %q", left)
-		}
-		if _, err := c.Join(t.Context(), "t", "y"); !errors.Is(err, ErrClosed) {
-			t.Errorf("got %v", err)
-		}
-	})
-	members(t, "Presence names", func(t *testing.T, w *world, c *Client, l *fakeLink) {
-		_, join := c.Join(t.Context(), "t", "room.*")
-		_, tenant := c.Join(t.Context(), "a b", "room")
-		_, pattern := c.Presence(t.Context(), "t", "*a")
-		_, other := c.Presence(t.Context(), "a b", "a")
-		for i, err := range []error{join, tenant, pattern, other} {
-			if want := []error{ErrBadChannel, ErrBadTenant, ErrBadPattern, ErrBadTenant}[i]; !errors.Is(err, want) {
-				t.Errorf("got %v, want %v", err, want)
-			}
-		}
-		over, cancel := context.WithCancel(t.Context())
-		cancel()
-		if _, err := c.Join(over, "t", "room"); !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v", err)
-		}
-		wantLines(t, l)
+		l.askedFor(t, "JOIN:t:room.1", "JOIN:t:room.1", "JOIN:~:x", "LEAVE:t:room.1", "LEAVE:t:room.1", "LEAVE:~:x")
+		wantError(t, errorOf(c.Join(t.Context(), "t", "y")), ErrClosed)
 	})
 	members(t, "what is refused has not begun, and does not come back", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		for _, code := range []Code{"permission_denied", "no_presence", "no_subject", "too_many_members", "try_later", "of_tomorrow"} {
@@ -206,50 +191,43 @@ func TestJoin(t *testing.T) {
 				l.answer["JOIN:t:room.1"] = "ERR:" + string(code) + ":JOIN:t:room.1"
 				l.answer["WHO:t:room.*"] = "ERR:" + string(code) + ":WHO:t:room.*"
 			})
-			var e *Error
-			if _, err := c.Join(t.Context(), "t", "room.1"); !errors.As(err, &e) || e.Code != code || e.Channel != "room.1" || e.Tenant != "t" || e.Pattern != "" {
-				t.Errorf("%s: joining: %+v", code, err)
-			}
-			if _, err := c.Presence(t.Context(), "t", "room.*"); !errors.As(err, &e) || e.Code != code || e.Pattern != "room.*" || e.Tenant != "t" {
-				t.Errorf("%s: watching: %+v", code, err)
+			for _, want := range []Error{{Channel: "room.1"}, {Pattern: "room.*"}} {
+				var err error
+				if want.Channel != "" {
+					_, err = c.Join(t.Context(), "t", "room.1")
+				} else {
+					_, err = c.Presence(t.Context(), "t", "room.*")
+				}
+				e, _ := err.(*Error)
+				want.Tenant, want.Code, want.Text = "t", code, e.Text
+				equal(t, "error", *e, want)
 			}
 		}
 		l.end(1011)
 		event[Reconnected](w)
-		second := <-w.links
-		wantLines(t, second)
+		wantLines(t, <-w.links)
 		wantNone(t, "an event", w.events)
 	})
 	members(t, "a call whose time is over leaves nothing behind", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		l.set(func(l *fakeLink) { l.mute["JOIN"], l.mute["WHO"] = true, true })
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		failed := make(chan error, 2)
-		go func() {
-			_, err := c.Join(ctx, "t", "room.1")
-			failed <- err
-		}()
-		go func() {
-			_, err := c.Presence(ctx, "t", "room.*")
-			failed <- err
-		}()
+		failed := both(ctx, c)
 		for range 2 {
 			var e *Error
 			if err := <-failed; !errors.As(err, &e) || e.Code != CodeTimeout || e.Channel != "room.1" && e.Pattern != "room.*" {
 				t.Errorf("got %v", err)
 			}
 		}
-		synctest.Wait()
-		lines, _ := l.sent()
-		slices.Sort(lines)
-		if !slices.Equal(lines, []string{"JOIN:t:room.1", "LEAVE:t:room.1", "UNWHO:t:room.*", "WHO:t:room.*"}) {
-			t.Errorf("got %q", lines)
-		}
+		l.askedFor(t, "JOIN:t:room.1", "LEAVE:t:room.1", "UNWHO:t:room.*", "WHO:t:room.*")
 		l.line("OK:JOIN:t:room.1") // concerns nothing
 		l.line("OK:WHO:t:room.*")
 		l.here(first|synced, "room.1/ada")
 		event[Connected](w)
 		wantNone(t, "an event", w.events)
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		wantError(t, errorOf(c.Join(over, "t", "room.2")), context.Canceled)
 	})
 	members(t, "the client joins again wherever it is", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		m := mustJoin(t, c, "room.1")
@@ -270,16 +248,16 @@ func TestJoin(t *testing.T) {
 		third := <-w.links
 		third.line(second.answer[wire.LineFeatures])
 		time.Sleep(settleTime + leaveTime)
-		wantNone(t, "the connection was left before the next one has joined", second.finished)
+		wantNone(t, "left before the next one has joined", second.finished)
 		third.line("OK:JOIN:t:room.1")
 		event[Moved](w)
 		<-second.finished
-		wantStrings(t, "the connection that is left has got", without(second, "PING"), "JOIN:t:room.1")
-		equal(t, "m.Err()", m.Err(), nil)
+		second.askedFor(t, "JOIN:t:room.1")
+		noError(t, m.Err())
 		noError(t, m.Leave(t.Context()))
-		wantStrings(t, "without(third, 'PING')", without(third, "PING"), "JOIN:t:room.1", "LEAVE:t:room.1")
+		third.askedFor(t, "JOIN:t:room.1", "LEAVE:t:room.1")
 	})
-	members(t, "one that an edge refuses to restore has ended, and the application is told", func(t *testing.T, w *world, c *Client, l *fakeLink) {
+	members(t, "one that an edge refuses to restore has ended", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		m := mustJoin(t, c, "room.1")
 		p := watch(t, c, l, "room.1/ada")
 		l.here(0, "room.1/bob")
@@ -290,28 +268,24 @@ func TestJoin(t *testing.T) {
 		})
 		l.end(1011)
 		got := []SubscriptionError{event[SubscriptionError](w), event[SubscriptionError](w)}
-		for _, want := range []SubscriptionError{{Tenant: "t", Channel: "room.1", Code: "too_many_members"}, {Tenant: "t", Pattern: "room.*", Code: "permission_denied"}} {
+		for _, want := range []SubscriptionError{
+			{Tenant: "t", Channel: "room.1", Code: "too_many_members"}, {Tenant: "t", Pattern: "room.*", Code: "permission_denied"},
+		} {
 			if !slices.Contains(got, want) {
-				t.Errorf("got %+v, want %+v", got, want)
+				t.Errorf("told of %+v, want %+v", got, want)
 			}
 		}
 		<-m.Done()
 		wantError(t, m.Err(), ErrTooManyMembers)
-		if change, err := p.Next(t.Context()); err != nil || changeText(change) != "+room.1/bob" {
-			t.Errorf("what came before the end: %+v %v", change, err)
-		}
-		if _, err := p.Next(t.Context()); !errors.Is(err, ErrPermissionDenied) || p.Synced() {
-			t.Errorf("got %v", err)
-		}
+		change, err := p.Next(t.Context())
+		noError(t, err)
+		equal(t, "what came before the end", changeText(change), "+room.1/bob")
+		wantError(t, errorOf(p.Next(t.Context())), ErrPermissionDenied)
+		wantSynced(t, p, false)
 		wantMembers(t, p, "room.1/ada", "room.1/bob")
-		second := <-w.links
-		lines := without(second, "PING")
-		slices.Sort(lines)
-		if !slices.Equal(lines, []string{"JOIN:t:room.1", "WHO:t:room.*"}) {
-			t.Errorf("got %q", lines)
-		}
+		(<-w.links).askedFor(t, "JOIN:t:room.1", "WHO:t:room.*")
 	})
-	members(t, "Join try later", func(t *testing.T, w *world, c *Client, l *fakeLink) {
+	members(t, "try later", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		mustJoin(t, c, "room.1")
 		w.next(func(l *fakeLink) {
 			withPresence(l)
@@ -321,37 +295,30 @@ func TestJoin(t *testing.T) {
 		wantEvent(w, SubscriptionError{Tenant: "t", Channel: "room.1", Code: "try_later"})
 		second := <-w.links
 		time.Sleep(10 * time.Second)
-		if lines := without(second, "PING"); len(lines) < 3 {
-			t.Errorf("got %q", lines)
+		if n := second.count("JOIN:t:room.1"); n < 3 {
+			t.Errorf("asked %d times", n)
 		}
 		second.set(func(l *fakeLink) { delete(l.answer, "JOIN:t:room.1") })
 		event[Reconnected](w)
 		wantNone(t, "it was told once", w.events)
 	})
-	members(t, "an edge that has no presence, or none any more, is told of; the next edge is asked", func(t *testing.T, w *world, c *Client, l *fakeLink) {
+	// The application is told, and the next edge is asked.
+	members(t, "an edge that has no presence, or none any more", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		m := mustJoin(t, c, "room.1")
 		p := watch(t, c, l, "room.1/ada")
 		wantTold := func() {
 			t.Helper()
-			got := []string{}
-			for range 2 {
-				e := event[EdgeError](w)
-				got = append(got, string(e.Code)+" "+e.Detail)
+			a, b := event[EdgeError](w), event[EdgeError](w)
+			if a.Detail > b.Detail {
+				a, b = b, a
 			}
-			slices.Sort(got)
-			if want := []string{"no_presence JOIN:t:room.1", "no_presence WHO:t:room.*"}; !slices.Equal(got, want) {
-				t.Errorf("got %q, want %q", got, want)
-			}
-			if m.Err() != nil || p.Synced() {
-				t.Error("it has ended, or is synced")
-			}
+			equal(t, "EdgeError", a, EdgeError{Code: "no_presence", Detail: "JOIN:t:room.1"})
+			equal(t, "EdgeError", b, EdgeError{Code: "no_presence", Detail: "WHO:t:room.*"})
+			noError(t, m.Err())
+			wantSynced(t, p, false)
 			wantMembers(t, p, "room.1/ada")
-			if _, err := c.Join(t.Context(), "t", "room.1"); !errors.Is(err, ErrNoPresence) {
-				t.Errorf("a further one: %v", err)
-			}
-			if _, err := c.Presence(t.Context(), "t", "room.*"); !errors.Is(err, ErrNoPresence) {
-				t.Errorf("a further one: %v", err)
-			}
+			wantError(t, errorOf(c.Join(t.Context(), "t", "room.1")), ErrNoPresence)
+			wantError(t, errorOf(c.Presence(t.Context(), "t", "room.*")), ErrNoPresence)
 		}
 		l.line("ERR:no_presence:JOIN:t:room.1") // the edge was reloaded
 		l.line("ERR:no_presence:WHO:t:room.*")
@@ -365,30 +332,15 @@ func TestJoin(t *testing.T) {
 		w.next(withPresence)
 		second.end(1011)
 		event[Reconnected](w)
-		third := <-w.links
-		third.here(first|synced, "room.1/bob")
+		(<-w.links).here(first|synced, "room.1/bob")
 		changes(t, p, "-room.1/ada", "+room.1/bob")
-		if !p.Synced() {
-			t.Error("it is not synced")
-		}
+		wantSynced(t, p, true)
 	})
-}
-
-// An edge that does not say that it has presence is not asked.
-func TestEdgeWithoutPresence(t *testing.T) {
 	for _, answer := range []string{wire.LineFeaturesHistory, "ERR:bad_request"} {
-		bubble(t, answer, func(t *testing.T, w *world) {
+		bubble(t, "an edge that does not say that it has presence is not asked: "+answer, func(t *testing.T, w *world) {
 			w.next(func(l *fakeLink) { l.mute["FEATURES"] = true })
 			c, l := w.connected(edgeA)
-			failed := make(chan error, 2)
-			go func() {
-				_, err := c.Join(t.Context(), "t", "room.1")
-				failed <- err
-			}()
-			go func() {
-				_, err := c.Presence(t.Context(), "t", "room.*")
-				failed <- err
-			}()
+			failed := both(t.Context(), c)
 			wantNone(t, "before the edge has said what it knows", failed)
 			l.line(answer)
 			for range 2 {
@@ -401,15 +353,7 @@ func TestEdgeWithoutPresence(t *testing.T) {
 
 func TestPresence(t *testing.T) {
 	members(t, "Presence", func(t *testing.T, w *world, c *Client, l *fakeLink) {
-		got := make(chan *Presence, 1)
-		go func() {
-			p, err := c.Presence(t.Context(), "t", "room.*")
-			if err != nil {
-				t.Error(err)
-			}
-			got <- p
-		}()
-		synctest.Wait()
+		got := watchLater(t, c)
 		l.here(first, "room.2/cy@5", "room.1/bob@4")
 		l.hereIn("other.*", first|synced, "other.1/eve") // concerns nothing
 		wantNone(t, "before all is known", got)
@@ -419,10 +363,8 @@ func TestPresence(t *testing.T) {
 			{Channel: "room.1", Subject: "ada", Info: json.RawMessage(`{"n":1}`), Since: time.Unix(3, 0).UTC()},
 			{Channel: "room.1", Subject: "bob", Since: time.Unix(4, 0).UTC()},
 		}
-		if members := p.Members(); fmt.Sprint(members) != fmt.Sprint(want) || p.Tenant() != "t" || p.Pattern() != "room.*" || !p.Synced() {
-			t.Errorf("got %v, want %v", members, want)
-		}
-		wantCounts(t, p, map[string]int{"room.1": 2})
+		equal(t, "presence", fmt.Sprint(p.Tenant(), p.Pattern(), p.Synced(), p.Members()), fmt.Sprint("t", "room.*", true, want))
+		wantCounts(t, p, "room.1:2")
 		changes(t, p)
 
 		l.here(0, "room.1/cy", "-room.1/bob", `room.1/ada@3={"n":2}`, "room.2/dan")
@@ -439,9 +381,7 @@ func TestPresence(t *testing.T) {
 		next := make(chan PresenceChange, 1)
 		go func() {
 			change, err := p.Next(t.Context())
-			if err != nil {
-				t.Error(err)
-			}
+			noError(t, err)
 			next <- change
 		}()
 		wantNone(t, "nothing has changed", next)
@@ -449,17 +389,13 @@ func TestPresence(t *testing.T) {
 		equal(t, "changeText(<-next)", changeText(<-next), "-room.2/fay")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := p.Next(ctx); !errors.Is(err, ErrTimeout) {
-			t.Errorf("got %v", err)
-		}
+		wantError(t, errorOf(p.Next(ctx)), ErrTimeout)
 
 		l.here(0, "room.1/zoe")
 		noError(t, p.Close(t.Context()))
 		noError(t, p.Close(t.Context()))
-		if _, err := p.Next(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("after the end: %v", err)
-		}
-		wantStrings(t, "without(l, 'PING')", without(l, "PING"), "WHO:t:room.*", "UNWHO:t:room.*")
+		wantError(t, errorOf(p.Next(t.Context())), ErrClosed)
+		l.askedFor(t, "UNWHO:t:room.*", "WHO:t:room.*")
 	})
 	// Presences of a pattern are one on the edge. What comes of a WHO that has ended is not taken
 	// for what the next one brings.
@@ -467,16 +403,10 @@ func TestPresence(t *testing.T) {
 		a := watch(t, c, l, "room.1/ada")
 		l.here(0, "room.1/bob")
 		synctest.Wait()
-		b, err := c.Presence(t.Context(), "t", "room.*")
-		if err != nil {
-			t.Fatal(err)
-		}
-		counts, err := c.Presence(t.Context(), "t", "room.*", WithCounts())
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := also(t, c)
+		counts := also(t, c, WithCounts())
 		wantMembers(t, counts)
-		wantCounts(t, counts, map[string]int{"room.1": 2})
+		wantCounts(t, counts, "room.1:2")
 		l.here(0, "room.1/cy", "room.2/dan")
 		changes(t, a, "+room.1/bob", "+room.1/cy", "+room.2/dan")
 		changes(t, b, "+room.1/cy", "+room.2/dan")
@@ -493,15 +423,7 @@ func TestPresence(t *testing.T) {
 			noError(t, counts.Close(t.Context()))
 		}()
 		synctest.Wait()
-		got := make(chan *Presence, 1)
-		go func() {
-			p, err := c.Presence(t.Context(), "t", "room.*")
-			if err != nil {
-				t.Error(err)
-			}
-			got <- p
-		}()
-		synctest.Wait()
+		got := watchLater(t, c)
 		l.here(first|synced, "room.1/old")
 		l.line("OK:UNWHO:t:room.*")
 		wantNone(t, "what an earlier one brings", got)
@@ -510,26 +432,16 @@ func TestPresence(t *testing.T) {
 		wantMembers(t, <-got, "room.1/new")
 	})
 	members(t, "Presence counts", func(t *testing.T, w *world, c *Client, l *fakeLink) {
-		got := make(chan *Presence, 1)
-		go func() {
-			p, err := c.Presence(t.Context(), "t", "room.*", WithCounts())
-			if err != nil {
-				t.Error(err)
-			}
-			got <- p
-		}()
-		synctest.Wait()
+		got := watchLater(t, c, WithCounts())
 		l.here(first|synced, "room.1:3", "room.2:70000")
 		p := <-got
-		wantCounts(t, p, map[string]int{"room.1": 3, "room.2": 70000})
+		wantCounts(t, p, "room.1:3 room.2:70000")
 		l.here(0, "room.1:4", "room.3:1")
 		l.here(0, "room.1:0", "room.2:70001", "room.3:0")
 		changes(t, p, "room.1:0", "room.2:70001")
-		wantCounts(t, p, map[string]int{"room.2": 70001})
+		wantCounts(t, p, "room.2:70001")
 		wantMembers(t, p)
-		if _, err := c.Presence(t.Context(), "t", "room.*"); !errors.Is(err, ErrBadOption) {
-			t.Errorf("the members, too: %v", err)
-		}
+		wantError(t, errorOf(c.Presence(t.Context(), "t", "room.*")), ErrBadOption)
 		l.end(1011)
 		event[Reconnected](w)
 		second := <-w.links
@@ -539,12 +451,9 @@ func TestPresence(t *testing.T) {
 	})
 	members(t, "an edge that has more to tell than it can tells counts meanwhile", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		p := watch(t, c, l, "room.1/ada", "room.2/bob")
-		counts, err := c.Presence(t.Context(), "t", "room.*", WithCounts())
-		if err != nil {
-			t.Fatal(err)
-		}
+		counts := also(t, c, WithCounts())
 		l.here(0, "room.1:3", "room.2:0", "room.3:2")
-		wantCounts(t, p, map[string]int{"room.1": 3, "room.3": 2})
+		wantCounts(t, p, "room.1:3 room.3:2")
 		wantMembers(t, p, "room.1/ada", "room.2/bob")
 		changes(t, counts, "room.1:3", "room.2:0", "room.3:2")
 		changes(t, p, "room.1:3", "room.2:0", "room.3:2")
@@ -553,7 +462,7 @@ func TestPresence(t *testing.T) {
 		changes(t, p, "room.1:4", "+room.1/cy", "-room.2/bob")
 		l.here(0, "room.3:3")
 		l.here(synced, "room.1/dan", "room.3/eve")
-		wantCounts(t, p, map[string]int{"room.1": 3, "room.3": 1})
+		wantCounts(t, p, "room.1:3 room.3:1")
 		changes(t, p, "+room.1/dan", "+room.3/eve")
 		changes(t, counts, "room.3:1") // room.1 has as many as it was told last
 	})
@@ -563,26 +472,20 @@ func TestPresence(t *testing.T) {
 		p := watch(t, c, l, "room.1/ada", "room.1/bob", "room.1/cy")
 		l.end(1011)
 		event[Disconnected](w)
-		if p.Synced() {
-			t.Error("synced without a connection")
-		}
+		wantSynced(t, p, false)
 		event[Reconnected](w)
 		second := <-w.links
 		second.here(first, "room.1/ada")
 		second.here(0, "room.1:9")
-		wantCounts(t, p, map[string]int{"room.1": 9})
+		wantCounts(t, p, "room.1:9")
 		changes(t, p, "room.1:9")
-		if p.Synced() {
-			t.Error("synced before all is known")
-		}
+		wantSynced(t, p, false)
 		wantMembers(t, p, "room.1/ada", "room.1/bob", "room.1/cy")
 		second.here(first, "room.1/cy@1") // it begins anew
 		second.here(synced, "room.1/bob", "room.1/dan")
 		changes(t, p, "-room.1/ada", "*room.1/cy", "+room.1/dan")
 		wantMembers(t, p, "room.1/bob", "room.1/cy", "room.1/dan")
-		if !p.Synced() {
-			t.Error("not synced")
-		}
+		wantSynced(t, p, true)
 		// A page that begins anew without a loss.
 		second.here(first|synced, "room.1/bob", "room.1/cy@1")
 		changes(t, p, "-room.1/dan")
@@ -601,23 +504,17 @@ func TestPresenceMoves(t *testing.T) {
 		time.Sleep(settleTime + behindTime)
 		l.here(0, "-room.1/bob")
 		changes(t, p, "-room.1/bob")
-		if without(l, "PING")[0] != "WHO:t:room.*" || len(without(l, "PING", "WHO")) > 0 {
-			t.Errorf("got %q", without(l, "PING"))
-		}
+		l.askedFor(t, "WHO:t:room.*")
 		second.here(synced, "room.1/cy")
 		l.here(0, "room.1/old")
 		changes(t, p)
 		event[Moved](w)
-		if !p.Synced() {
-			t.Error("not synced")
-		}
+		wantSynced(t, p, true)
 		second.here(0, "room.1/dan")
 		l.here(0, "room.1/older")
 		changes(t, p, "+room.1/dan")
 		wantMembers(t, p, "room.1/ada", "room.1/cy", "room.1/dan")
-		if got := without(l, "PING", "WHO"); len(got) > 0 {
-			t.Errorf("the connection that was left has got %q", got)
-		}
+		l.askedFor(t, "WHO:t:room.*")
 	})
 	members(t, "a move does not wait for ever for the next edge to say who is present", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		p := watch(t, c, l, "room.1/ada")
@@ -628,14 +525,10 @@ func TestPresenceMoves(t *testing.T) {
 		if took := time.Since(began); took < syncTime || took > syncTime+settleTime+behindTime+leaveTime {
 			t.Errorf("moved after %v", took)
 		}
-		if p.Synced() {
-			t.Error("synced")
-		}
+		wantSynced(t, p, false)
 		second.here(first|synced, "room.1/ada")
 		changes(t, p)
-		if !p.Synced() {
-			t.Error("not synced")
-		}
+		wantSynced(t, p, true)
 	})
 	members(t, "the next connection that has brought all there is may die: the old one still knows", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		mustSubscribe(t, c, "x")
@@ -720,9 +613,7 @@ func TestPresenceEnds(t *testing.T) {
 				_, err = p.Next(t.Context())
 			}
 			wantError(t, err, want)
-			if p.Synced() {
-				t.Error("synced")
-			}
+			wantSynced(t, p, false)
 			noError(t, p.Close(t.Context()))
 			noError(t, m.Leave(t.Context()))
 		})
@@ -802,9 +693,7 @@ func replay(t *testing.T, p *Presence, has map[string]string, n int) {
 	t.Helper()
 	for ; n != 0; n-- {
 		c, ok, err := p.take()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !ok {
 			return
 		}

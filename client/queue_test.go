@@ -159,9 +159,7 @@ func TestQueue(t *testing.T) {
 				close(resume)
 			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, p := range []string{"1", "2", "3"} {
 			l.deliver("x", p, "x")
 		}

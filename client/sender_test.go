@@ -2,7 +2,6 @@ package client
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -75,9 +74,7 @@ func TestSender(t *testing.T) {
 			if test.asked == test.answer && test.change != nil {
 				want = []string{"alice: 1", "bob: 2", ": 3", ": 4"}
 			}
-			if got := said(t, s, len(want)); !slices.Equal(got, want) {
-				t.Errorf("got %q, want %q", got, want)
-			}
+			wantStrings(t, "got", said(t, s, len(want)), want...)
 			l.end(1006) // the next connection asks again
 			next := <-w.links
 			synctest.Wait()
@@ -95,9 +92,7 @@ func TestSenders(t *testing.T) {
 			l.in <- senderFrame("alice", "x", "1", &wire.Position{Epoch: 1, N: 1})
 		})
 		s, err := c.Subscribe(t.Context(), "t", "x", WithHistory(Now))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		equal(t, "said(t, s, 1)[0]", said(t, s, 1)[0], "alice: 1")
 	})
 	// A takeover: what only the next connection has brought keeps its sender, as does what only the
@@ -147,9 +142,7 @@ func TestMoveSender(t *testing.T) {
 			if knowing == 1 {
 				want = []string{": 1", ": 2", "bob: 3"}
 			}
-			if got := said(t, s, 3); !slices.Equal(got, want) {
-				t.Errorf("got %q, want %q", got, want)
-			}
+			wantStrings(t, "got", said(t, s, 3), want...)
 			if n := len(s.Messages()); n > 0 {
 				t.Errorf("%d copies", n)
 			}

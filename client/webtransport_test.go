@@ -170,7 +170,5 @@ func TestReadMessage(t *testing.T) {
 	if got, _ := read(stream); fmt.Sprint(got) != fmt.Sprint(messages) {
 		t.Errorf("got %q", got)
 	}
-	if _, err := read([]byte{0xff, 0, 0, 0}); !errors.Is(err, ErrProtocol) {
-		t.Errorf("got %v", err)
-	}
+	wantError(t, errorOf(read([]byte{0xff, 0, 0, 0})), ErrProtocol)
 }
