@@ -40,6 +40,8 @@ type world struct {
 	events chan Event
 	ready  func(*fakeLink) // changes a link before the client has it; nil: nothing
 	watch  *watcher
+
+	machine *fakeMachine // of a scene
 }
 
 func newWorld(t *testing.T) *world {

@@ -21,23 +21,29 @@ import (
 //	1 ends 1001            the edge ends link 1 with this code
 //	1 is revoked           the edge says that the token is, and ends link 1
 //	1 mute PING            link 1 leaves lines unanswered that begin so, or all; 1 answers: no more
-//	next mute PING         the next links do; next answers: they do no more
+//	1 postpones            link 1 answers SUB for x with try_later; 1 denies: with permission_denied
+//	next mute PING         the next links do, and so on; next answers: they do no more
+//	next swallow           the next links over WebTransport leave all unanswered
 //	1 stores 6 7           link 1 brings messages of a history, whose payloads are their numbers
 //	1 heard SUB:t:x PING   link 1 has got these lines, and no others
 //	1 asked SUB:t:x        the same in the order of the alphabet, and without PING
+//	1 counts SUB:t:x 3-5   link 1 has got this line 3 to 5 times
 //	1 has x=a              link 1 has got these publishes, and no others
 //	1 is closed            by the client; 1 is open: it is not yet; 1 gets closed: it will be
 //	A gone                 nobody gets a connection to the edge A, nor if A drains or refuses;
-//	                       A back: that is over; A slow 2s: it takes so long
-//	got a b                the subscription has these messages next; got nothing
+//	                       A back: that is over; A slow 2s: it takes so long. A/wt: over WebTransport
+//	over websocket         this is what the client uses
+//	tried in 4m-6m         WebTransport is tried at A after this time; not tried in 3h
+//	got a b~late           the subscription has these messages next, of which b is late; got nothing
 //	told Moved B           the application is told this after other events, of the edge B. May be
-//	                       followed by a reason, by away=2s, or by in=2s: it takes no longer
-//	silent on Moved        it has not been told this since
+//	                       followed by other fields, and by in=1s-2s: it takes so long
+//	silent on Moved        it has not been told this since; quiet: nor else of its connection
 //	at B                   the client is there
 //	publish a; flush       both succeed; flush fails: as the connection is lost
 //	flushing; flushed      the same, while other things happen; flushed may fail, too
-//	publishing a           publish, and then flush; flushed awaits both
-//	subscribe y            it succeeds
+//	publishing a           publish, and then flush; flushed awaits all
+//	subscribe y            it succeeds, and does not count above
+//	wakes                  the machine has slept for an hour
 //	close                  the application closes the client
 //	after 2s+1ms           the time goes by
 //	settle                 nothing more happens before time goes by
@@ -51,7 +57,7 @@ type scene struct {
 	c     *Client
 	s     *Subscription
 	links []*fakeLink
-	flush <-chan error // that is under way
+	calls []<-chan error // that are under way
 }
 
 // scenes runs subtests, by their names.
@@ -72,6 +78,26 @@ func twoEdges(w *world) *scene {
 func oneEdge(w *world) *scene {
 	c, l, s := w.subscribed(edgeA)
 	return &scene{t: w.t, w: w, c: c, s: s, links: []*fakeLink{l}}
+}
+
+func bothTransports(w *world) *scene {
+	c, l := w.mustConnect([]string{edgeA, edgeB}, func(o *Options) { o.Transports = nil })
+	return &scene{t: w.t, w: w, c: c, s: mustSubscribe(w.t, c, "x"), links: []*fakeLink{l}}
+}
+
+// overWebSocket is for a client that prefers WebTransport, which does not come up.
+func overWebSocket(w *world) *scene {
+	w.set(edgeA+" webtransport", errUnreachable)
+	w.set(edgeB+" webtransport", errUnreachable)
+	s := bothTransports(w)
+	w.tries()
+	return s
+}
+
+// awake is for a machine that may sleep.
+func awake(w *world) *scene {
+	w.machine = watched(w)
+	return twoEdges(w)
 }
 
 // withHistory is for a subscription to x from now on, to edges with histories.
@@ -102,12 +128,15 @@ func (s *scene) step(verb string, words []string) {
 	switch verb {
 	case "link":
 		s.links = append(s.links, <-s.w.links)
-	case "A", "B":
-		s.edge(map[string]string{"A": edgeA, "B": edgeB}[verb], words)
+	case "A", "B", "A/wt", "B/wt":
+		s.edge(map[byte]string{'A': edgeA, 'B': edgeB}[verb[0]], strings.HasSuffix(verb, "wt"), words)
 	case "got":
 		if word == "nothing" {
 			wantWaiting(s.t, s.s, 0)
 		} else {
+			for i := range words {
+				words[i] = strings.ReplaceAll(words[i], "~", " ") // "a late"
+			}
 			wantPayloads(s.t, s.s, words...)
 		}
 	case "told":
@@ -127,14 +156,33 @@ func (s *scene) step(verb string, words []string) {
 		s.step("flushing", nil)
 		s.step("flushed", words)
 	case "flushing":
-		s.flush = async(func() error { return s.c.Flush(s.t.Context()) })
+		s.calls = append(s.calls, async(func() error { return s.c.Flush(s.t.Context()) }))
 		synctest.Wait()
 	case "publishing":
-		s.flush = async(func() error {
-			return cmp.Or(s.c.Publish(s.t.Context(), "t", "x", []byte(word)), s.c.Flush(s.t.Context()))
-		})
+		s.calls = append(s.calls, async(func() error {
+			if err := s.c.Publish(s.t.Context(), "t", "x", []byte(word)); err != nil {
+				return err
+			}
+			return s.c.Flush(s.t.Context())
+		}))
 	case "flushed":
-		wantError(s.t, <-s.flush, map[string]error{"fails": ErrDisconnected, "": nil}[word])
+		for _, call := range s.calls {
+			wantError(s.t, <-call, map[string]error{"fails": ErrDisconnected, "": nil}[word])
+		}
+		s.calls = nil
+	case "over":
+		equal(s.t, "transport", s.c.Transport(), Transport(word))
+	case "tried":
+		within(s.t, "tried", s.w.nextTry(), words[1])
+	case "not":
+		s.w.tries()
+		time.Sleep(span(words[2]))
+		equal(s.t, "tries", s.w.tries(), 0)
+	case "quiet":
+		wantStrings(s.t, "told of", transitionsNow(s.w))
+		noError(s.t, s.c.Err())
+	case "wakes":
+		s.w.machine.set(func(m *fakeMachine) { m.slept = time.Hour })
 	case "subscribe":
 		mustSubscribe(s.t, s.c, word)
 	case "close":
@@ -155,9 +203,10 @@ func (s *scene) step(verb string, words []string) {
 			if s.s.history != nil {
 				withHistories(l)
 			}
-			if words[0] == "mute" {
-				l.mute[strings.Join(words[1:], " ")] = true
+			if words[0] == "swallow" && l.transport == WebTransport {
+				l.mute[""] = true
 			}
+			l.does(words[0], strings.Join(words[1:], " "))
 		})
 	default:
 		n, err := strconv.Atoi(strings.TrimSuffix(verb, ":"))
@@ -170,9 +219,15 @@ func (s *scene) step(verb string, words []string) {
 	}
 }
 
-func (s *scene) edge(edge string, words []string) {
+func (s *scene) edge(edge string, wt bool, words []string) {
+	if wt {
+		edge += " webtransport"
+	}
 	if words[0] == "slow" {
-		s.w.slow(edge+" websocket", span(words[1]))
+		if !wt {
+			edge += " websocket"
+		}
+		s.w.slow(edge, span(words[1]))
 		return
 	}
 	s.w.set(edge, map[string]error{"gone": errUnreachable, "drains": errDraining, "refuses": errBadToken, "back": nil}[words[0]])
@@ -207,10 +262,13 @@ func (s *scene) of(l *fakeLink, verb string, words []string) {
 		case <-l.finished:
 		case <-l.aborted:
 		}
-	case "mute":
-		l.set(func(l *fakeLink) { l.mute[line] = true })
-	case "answers":
-		l.set(func(l *fakeLink) { clear(l.mute) })
+	case "mute", "answers", "postpones", "denies":
+		l.set(func(l *fakeLink) { l.does(verb, line) })
+	case "counts":
+		least, most, _ := strings.Cut(words[1], "-")
+		if n := uint64(l.count(words[0])); n < numberOf(least) || n > numberOf(cmp.Or(most, least)) {
+			s.t.Errorf("it has got %s %d times, want %s", words[0], n, words[1])
+		}
 	case "stores":
 		for _, n := range words {
 			l.stored(numberOf(n))
@@ -226,13 +284,37 @@ func (s *scene) of(l *fakeLink, verb string, words []string) {
 	}
 }
 
+// does changes how a link answers.
+func (l *fakeLink) does(verb, line string) {
+	switch verb {
+	case "mute":
+		l.mute[line] = true
+	case "answers":
+		clear(l.mute)
+		delete(l.answer, "SUB:t:x")
+	case "postpones":
+		l.answer["SUB:t:x"] = "ERR:try_later:SUB:t:x"
+	case "denies":
+		l.answer["SUB:t:x"] = "ERR:permission_denied:SUB:t:x"
+	}
+}
+
+// within requires a time like 1s-2s.
+func within(t *testing.T, what string, got time.Duration, want string) {
+	t.Helper()
+	least, most, _ := strings.Cut(want, "-")
+	if got < span(least) || got > span(cmp.Or(most, least)) {
+		t.Errorf("%s after %v, want %s", what, got, want)
+	}
+}
+
 // told awaits an event.
 func (s *scene) told(event string, words []string) {
 	s.t.Helper()
 	start := time.Now()
 	e := <-s.w.events
 	for name(e) != event {
-		if _, ok := e.(Closed); ok {
+		if name(e) == "Closed" {
 			s.t.Fatalf("the client ended: %+v", e)
 		}
 		e = <-s.w.events
@@ -245,7 +327,7 @@ func (s *scene) told(event string, words []string) {
 		case "away":
 			word = "Away:" + value
 		case "in":
-			atMost(s.t, "told of "+event+" after", time.Since(start), span(value))
+			within(s.t, "told of "+event, time.Since(start), value)
 			continue
 		}
 		if !strings.Contains(text, word) {
@@ -269,7 +351,7 @@ func span(text string) (sum time.Duration) {
 		d, ok := map[string]time.Duration{
 			"settleTime": settleTime, "behindTime": behindTime, "leaveTime": leaveTime, "noteLife": noteLife,
 			"suspectEvery": suspectEvery, "shelfTime": shelfTime, "trailTime": trailTime, "trailEvery": trailEvery,
-			"nextTimeout": nextTimeout,
+			"nextTimeout": nextTimeout, "unusualLeast": unusualLeast, "holeTime": holeTime, "fallback": upgradeOnline,
 		}[part]
 		if !ok {
 			var err error

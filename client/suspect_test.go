@@ -1,7 +1,6 @@
 package client
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -72,105 +71,81 @@ func transitions(w *world, n int) (got []string) {
 	return got
 }
 
+func TestSuspicion(t *testing.T) {
+	scenes{
+		"the next connection takes over 2 s after the last message, with what it has brought": `
+			flow; 1 mute; next mute SUB; after unusualLeast; flushing
+			told Suspect A in=900ms-950ms # what was sent before PING gives it some milliseconds
+			publishing p; link; 2: 1; got nothing; after 100ms; 2 says OK:SUB:t:x; told Recovered B Away:2.1 in=0s
+			flushed; 2: 2; got 1 2; 1 has; 2 has x=p; at B`,
+		// What made a connection suspect is no usual pause: a second hole is noticed as soon as the
+		// first. Nor does the time of a PING that waited for the end of a hole count.
+		"holes": `
+			A drains; B drains
+			flow; 1 mute; told Suspect in=1900ms-2s; after 8s; 1 answers; 1 says PONG; told Recovered
+			flow; 1 mute; told Suspect in=1900ms-2s; after 8s; 1 answers; 1 says PONG; told Recovered
+			flow; 1 mute; told Suspect in=1900ms-2s`,
+		"the current connection that wakes stays, and delivers what the next one has brought": `
+			beside; 2: 1; flushing; after 2s; 1 heard SUB:t:x PING # one question in a silence
+			1 answers; 1: 1 2; told Recovered A Away:0s in=0s-suspectEvery; 1 says PONG; flushed
+			2 gets closed; got 1 2; got nothing`,
+		"it stays, although the next one is ready before the client has looked": `
+			beside; settle; 1: 1; settle; 2 says OK:SUB:t:x; told Recovered A Away:0s`,
+		// Such as the token's end would end the client otherwise: the current one may wake.
+		"what ends the next connection ends nothing else": `
+			beside; 2 is revoked; settle; 1: 1; told Recovered; got 1`,
+		"the next connection dies, and a third takes over": `
+			beside; 2: 1 2; settle; 2 ends 1006; link; 3: 2 3; settle; 3 says OK:SUB:t:x; got 1 2 3; after 3s; got nothing`,
+		"the next connection dies, and the first wakes": `
+			beside; 2: 1 2; settle; 2 ends 1006; settle; 1: 1 2 3; got 1 2 3; after 3s; got nothing`,
+		"both die": `
+			beside; 2: 1 2; settle; 2 ends 1006; settle; A gone; B gone; 1 ends 1006; got 1 2; after 3s; got nothing`,
+		"the current one dies before there is another": `
+			B slow 2s; flow; 1 mute; told Suspect; flushing; 1 ends 1006
+			told Disconnected A; flushed fails; silent on Reconnected; told Reconnected`,
+		"it dies before the other is ready": `
+			beside; 2: 1; settle; 1 ends 1006; told Disconnected; got 1; publish p; 2 says OK:SUB:t:x; told Reconnected B`,
+		"it dies before the other is ready, which drains": `
+			beside; 2 says RECONNECT; settle; next answers; 1 ends 1006; told Disconnected; told Moving B; told Moved`,
+		// A refusal ends the client only when the current one is lost.
+		"nobody is there": "A refuses; B refuses; flow; 1 mute; told Disconnected in=34900ms-35900ms; told Closed unauthorized",
+		// Behind RECONNECT a PONG may be held up, and a connection that has yet to subscribe may be slow.
+		"a connection that drains is not suspect": `
+			flow; A drains; B drains; 1 says RECONNECT; flushing; 1 mute; after 20s; silent on Suspect`,
+		"nor is one that restores": `
+			next mute SUB; 1 ends 1001; link; 2: a; after 100ms; 2: b; after 100ms; 2: c; after 100ms; 2: d; after 100ms; 2: e
+			flushing; 2 mute; after 20s; silent on Suspect`,
+		"what the current one delivers at its end is not given again": `
+			beside; after suspectEvery/2; 1: 1; 1 ends 1001; told Disconnected; 2: 1; 2 says OK:SUB:t:x; told Reconnected
+			got 1; after 1s; got nothing`,
+		"a last word is no sign of life: what the next one has brought is not lost": `
+			beside; 2: 1; after suspectEvery/2; 1 says ERR:internal; after suspectEvery+suspectEvery; 1 ends 1011
+			told Disconnected; got 1`,
+		"a next connection that is refused a subscription does not take over": `
+			beside; A drains; B drains; 2 says ERR:too_many_subscriptions:SUB:t:x; 2 is closed
+			1 says PONG; told Recovered Away:0s; 1: 1; got 1`,
+	}.run(t, twoEdges)
+}
+
+// What a trailing connection brings is given once: as late if the current one does not bring it.
+// Nothing is told of it.
+func TestTrail(t *testing.T) {
+	scenes{
+		"late messages": `
+			beside; 2: both; settle; 2 says OK:SUB:t:x; told Recovered; 2: after; after 8s; 1: missed both after soon
+			got both after; after shelfTime/2; 2: soon; got soon missed~late; 2: missed end; got end # missed is very late
+			# It is asked to leave, and closed when it has answered what it was asked before, too.
+			1 says PONG; 1 is open; 1 says PONG; 1 gets closed; 1 heard SUB:t:x PING UNSUB:t:x PING`,
+		"it ends after its time":  "flow; 1 mute; told Recovered; after trailTime+trailEvery; 1 is closed; quiet",
+		"it ends by its own end":  "flow; 1 mute; told Recovered; 1 is revoked; after 1s; 1 is closed; silent on EdgeError; quiet",
+		"it ends with the client": "flow; 1 mute; told Recovered; close; 1 is closed; silent on Disconnected EdgeError",
+		"it ends with another one": `
+			flow; 1 mute; told Recovered; link; 2: a; after 100ms; 2: b; after 100ms; 2: c; after 100ms; 2: d; after 100ms; 2: e
+			after 100ms; 2 mute; told Recovered; after 1ms; 1 is closed; silent on Disconnected EdgeError`,
+	}.run(t, twoEdges)
+}
+
 func TestSuspect(t *testing.T) {
-	suspect(t, "the next connection takes over 2 s after the last message, with what it has brought", func(t *testing.T, w *world, c *Client, first *fakeLink, s *Subscription) {
-		w.next(muteSub)
-		heard := first.heard()
-		flushed := make(chan error, 1)
-		time.AfterFunc(unusualLeast, func() { flushed <- c.Flush(t.Context()) })
-		e := event[Suspect](w)
-		if after := time.Since(heard) - unusualLeast - minPongTimeout; e != (Suspect{edgeA, WebSocket}) || after < 0 || after > 50*time.Millisecond {
-			t.Errorf("%+v after %v", e, time.Since(heard)) // what was sent before PING gives it some milliseconds
-		}
-		published := make(chan error, 1)
-		go func() {
-			err := c.Publish(t.Context(), "t", "x", []byte("p"))
-			if err == nil {
-				err = c.Flush(t.Context())
-			}
-			published <- err
-		}()
-		second := <-w.links
-		second.bring("1")
-		synctest.Wait()
-		if got := waiting(s); len(got) > 0 || second.edge != edgeB {
-			t.Errorf("got %q of %s before it takes over", got, second.edge)
-		}
-		time.Sleep(100 * time.Millisecond)
-		second.line("OK:SUB:t:x")
-		if e := event[Recovered](w); e != (Recovered{edgeB, WebSocket, time.Since(heard)}) || c.Edge() != edgeB {
-			t.Errorf("got %+v", e)
-		}
-		for _, done := range []chan error{published, flushed} {
-			noError(t, <-done)
-		}
-		second.bring("2")
-		wantPayloads(t, s, "1", "2")
-		wantFrames(t, first)
-		wantFrames(t, second, "x=p")
-	})
-	// What made a connection suspect is no usual pause: a second hole is noticed as soon as
-	// the current one.
-	bubble(t, "Holes", func(t *testing.T, w *world) {
-		_, first, s := w.subscribed(edgeA)
-		w.set(edgeA, errDraining)
-		for range 3 {
-			flow(t, first, s)
-			heard := first.heard()
-			first.silence()
-			event[Suspect](w)
-			atMost(t, "suspect after", time.Since(heard), 3*time.Second)
-			time.Sleep(6 * time.Second)
-			first.set(func(l *fakeLink) { clear(l.mute) })
-			first.line("PONG") // of the question
-			event[Recovered](w)
-		}
-	})
-	// The current connection that wakes stays, and delivers what the next one has brought; the
-	// second is closed.
-	beside(t, "Suspect wakes", func(t *testing.T, w *world, c *Client, first, second *fakeLink, s *Subscription) {
-		second.bring("1")
-		flushed := async(func() error { return c.Flush(t.Context()) })
-		time.Sleep(2 * time.Second)
-		if lines, _ := first.sent(); len(lines) > 2 {
-			t.Errorf("sent %q", lines) // one question in a silence
-		}
-		first.set(func(l *fakeLink) { clear(l.mute) })
-		woke := time.Now()
-		first.bring("1", "2")
-		if e := event[Recovered](w); e != (Recovered{edgeA, WebSocket, 0}) || time.Since(woke) > suspectEvery {
-			t.Errorf("%+v after %v", e, time.Since(woke))
-		}
-		first.line("PONG")
-		noError(t, <-flushed)
-		<-second.finished
-		wantPayloads(t, s, "1", "2")
-		wantWaiting(t, s, 0)
-	})
-	// What a trailing connection brings is given once: as late if the current one does
-	// not bring it.
-	beside(t, "Trail", func(t *testing.T, w *world, _ *Client, first, second *fakeLink, s *Subscription) {
-		second.bring("both")
-		synctest.Wait()
-		second.line("OK:SUB:t:x")
-		event[Recovered](w)
-		second.bring("after")
-		time.Sleep(8 * time.Second)
-		first.bring("missed", "both", "after", "soon")
-		wantPayloads(t, s, "both", "after")
-		time.Sleep(shelfTime / 2)
-		second.bring("soon")
-		wantPayloads(t, s, "soon", "missed late")
-		second.bring("missed") // very late
-		reaches(t, second, s, "end")
-		// It is asked to leave, and closed when it has answered what it was asked before, too.
-		first.line("PONG")
-		synctest.Wait()
-		wantNone(t, "closed before it has answered", first.finished)
-		first.line("PONG")
-		<-first.finished
-		wantLines(t, first, "SUB:t:x", "PING", "UNSUB:t:x", "PING")
-	})
 	// Publishers that wait for room on the old connection go on at the new one, and a Flush
 	// fails if what was sent before it may be lost.
 	suspect(t, "Suspect publishes", func(t *testing.T, w *world, c *Client, first *fakeLink, _ *Subscription) {
@@ -198,45 +173,6 @@ func TestSuspect(t *testing.T) {
 			t.Errorf("%d frames on the first", len(frames))
 		}
 	})
-	// The current connection that has woken stays, although the next one is ready before the client
-	// has looked.
-	beside(t, "Suspect woke before", func(t *testing.T, w *world, _ *Client, first, second *fakeLink, _ *Subscription) {
-		synctest.Wait()
-		first.bring("1")
-		synctest.Wait()
-		second.line("OK:SUB:t:x")
-		if e := event[Recovered](w); e.Edge != edgeA || e.Away != 0 {
-			t.Errorf("got %+v", e)
-		}
-	})
-	// The time of a PING that waited for the end of a hole does not make the next suspicion
-	// later.
-	suspect(t, "Suspect twice", func(t *testing.T, w *world, _ *Client, first *fakeLink, s *Subscription) {
-		for _, edge := range []string{edgeA, edgeB} {
-			w.set(edge, errUnreachable)
-		}
-		for range 2 {
-			heard := first.heard()
-			event[Suspect](w)
-			atMost(t, "suspect after", time.Since(heard), 2100*time.Millisecond)
-			time.Sleep(8 * time.Second)
-			first.line("PONG")
-			event[Recovered](w)
-			flow(t, first, s)
-		}
-	})
-	// What ends the client on the current connection ends only the next one of a suspicion:
-	// the current one may wake.
-	suspect(t, "Suspect second revoked", func(t *testing.T, w *world, c *Client, first *fakeLink, s *Subscription) {
-		w.next(muteSub)
-		event[Suspect](w)
-		(<-w.links).revoke()
-		synctest.Wait()
-		first.bring("1")
-		event[Recovered](w)
-		payloads(t, s, 1)
-		equal(t, "c.Err()", c.Err(), nil)
-	})
 	suspect(t, "subscribe and Unsubscribe come to their end during a suspicion", func(t *testing.T, w *world, c *Client, _ *fakeLink, s *Subscription) {
 		w.slow(edgeB+" websocket", 2*time.Second)
 		old := mustSubscribeLater(t, c, "y")
@@ -251,129 +187,19 @@ func TestSuspect(t *testing.T) {
 			payloads(t, sub, 1)
 		}
 	})
-}
-
-// The trail ends after its time, by its own end, with the client, and when another one
-// begins; none of it is told.
-func TestTrailEnds(t *testing.T) {
-	for name, end := range map[string]func(w *world, c *Client, first, second *fakeLink){
-		"time": func(_ *world, _ *Client, _, _ *fakeLink) { time.Sleep(trailTime + trailEvery) },
-		"its own end": func(_ *world, _ *Client, first, _ *fakeLink) {
-			first.revoke()
-			time.Sleep(time.Second)
-		},
-		"the client": func(_ *world, c *Client, _, _ *fakeLink) { c.Close() },
-		"another": func(w *world, _ *Client, _, second *fakeLink) {
-			for range 5 {
-				second.bring("")
-				time.Sleep(100 * time.Millisecond)
-			}
-			second.silence()
-			event[Recovered](w)
-			time.Sleep(time.Millisecond)
-		},
-	} {
-		suspect(t, name, func(t *testing.T, w *world, c *Client, first *fakeLink, _ *Subscription) {
-			event[Recovered](w)
-			end(w, c, first, <-w.links)
-			synctest.Wait()
-			c.post(func() {
-				if c.trail != nil && c.trail.conn != nil && c.trail.conn.link == first {
-					t.Error("kept")
-				}
-			})
-			select {
-			case <-first.aborted:
-			default:
-				t.Error("not closed")
-			}
-			for len(w.events) > 0 {
-				switch e := (<-w.events).(type) {
-				case Disconnected, EdgeError:
-					t.Errorf("got %+v", e)
-				}
-			}
-			if name != "the client" && c.Err() != nil {
-				t.Error(c.Err())
-			}
-		})
-	}
-}
-
-// The current one ends while it is suspect.
-func TestSuspectDies(t *testing.T) {
-	suspect(t, "before there is another", func(t *testing.T, w *world, c *Client, first *fakeLink, _ *Subscription) {
-		w.slow(edgeB+" websocket", 2*time.Second)
+	// An interest that only the next connection has confirmed is confirmed when the current one dies.
+	suspect(t, "Subscribe and suspect dies", func(t *testing.T, w *world, c *Client, first *fakeLink, _ *Subscription) {
+		w.next(func(l *fakeLink) { l.mute["SUB:t:x"] = true })
 		event[Suspect](w)
-		flushed := async(func() error { return c.Flush(t.Context()) })
+		second := <-w.links
 		synctest.Wait()
-		first.end(1006)
-		wantStrings(t, "transitions(w, 2)", transitions(w, 2), "Disconnected", "Reconnected")
-		wantError(t, <-flushed, ErrDisconnected)
-	})
-	beside(t, "before the other is ready", func(t *testing.T, w *world, c *Client, first, second *fakeLink, s *Subscription) {
-		second.bring("1")
-		synctest.Wait()
-		first.end(1006)
+		y := mustSubscribeLater(t, c, "y")
+		first.end(1001)
 		event[Disconnected](w)
-		payloads(t, s, 1)
-		noError(t, c.Publish(t.Context(), "t", "x", nil))
+		<-y
 		second.line("OK:SUB:t:x")
-		equal(t, "Reconnected.Edge", event[Reconnected](w).Edge, edgeB)
+		event[Reconnected](w)
 	})
-	beside(t, "before the other is ready, which drains", func(t *testing.T, w *world, _ *Client, first, second *fakeLink, _ *Subscription) {
-		second.line("RECONNECT")
-		synctest.Wait()
-		w.next(nil)
-		first.end(1006)
-		event[Disconnected](w)
-		equal(t, "Moving.Edge", event[Moving](w).Edge, edgeB)
-		event[Moved](w)
-	})
-	suspect(t, "nobody is there", func(t *testing.T, w *world, _ *Client, first *fakeLink, _ *Subscription) {
-		w.set(edgeA, errBadToken) // ends the client only when the current one is lost
-		w.set(edgeB, errBadToken)
-		heard := first.heard()
-		event[Disconnected](w)
-		if since := time.Since(heard); since < 35*time.Second || since > 36*time.Second {
-			t.Errorf("lost after %v", since)
-		}
-		if e := event[Closed](w); !errors.Is(e.Err, ErrUnauthorized) {
-			t.Errorf("got %+v", e)
-		}
-	})
-}
-
-// What next connections brought before they died is not lost, and comes once.
-func TestSuspectSecondDies(t *testing.T) {
-	for _, end := range []string{"a third takes over", "the first wakes", "the first dies"} {
-		beside(t, end, func(t *testing.T, w *world, _ *Client, first, second *fakeLink, s *Subscription) {
-			second.bring("1", "2")
-			synctest.Wait()
-			second.end(1006)
-			synctest.Wait()
-			want := []string{"1", "2", "3"}
-			switch end {
-			case "a third takes over":
-				third := <-w.links
-				third.bring("2", "3")
-				synctest.Wait()
-				third.line("OK:SUB:t:x")
-			case "the first wakes":
-				for _, m := range want {
-					first.deliver("x", m, "x")
-				}
-			case "the first dies":
-				w.set(edgeA, errUnreachable)
-				w.set(edgeB, errUnreachable)
-				want = want[:2]
-				first.end(1006)
-			}
-			wantPayloads(t, s, want...)
-			time.Sleep(3 * time.Second)
-			wantWaiting(t, s, 0)
-		})
-	}
 }
 
 func mustSubscribeLater(t *testing.T, c *Client, pattern string) <-chan *Subscription {
@@ -413,41 +239,6 @@ func TestMovesWaitForSuspicion(t *testing.T) {
 				t.Errorf("got %q after %v", got, time.Since(start))
 			}
 			wantStrings(t, "transitions(w, 1)", transitions(w, 1), "Moved")
-		})
-	}
-}
-
-// Behind RECONNECT a PONG may be held up, and a connection that has yet to subscribe may
-// be slow: neither is suspect.
-func TestNotSuspect(t *testing.T) {
-	for name, start := range map[string]func(w *world) *fakeLink{
-		"it drains": func(w *world) *fakeLink {
-			c, l := w.connected(edgeA)
-			flow(w.t, l, mustSubscribe(w.t, c, "x"))
-			w.set(edgeA, errDraining)
-			l.line("RECONNECT")
-			go c.Flush(w.t.Context()) // its PING is what counts
-			return l
-		},
-		"it restores": func(w *world) *fakeLink {
-			c, l := w.connected(edgeA)
-			mustSubscribe(w.t, c, "x")
-			w.next(muteSub)
-			l.end(1001)
-			l = <-w.links
-			for range 5 {
-				l.deliver("y", "", "y")
-				time.Sleep(100 * time.Millisecond)
-			}
-			go c.Flush(w.t.Context()) // as above
-			return l
-		},
-	} {
-		bubble(t, name, func(t *testing.T, w *world) {
-			l := start(w)
-			l.silence()
-			time.Sleep(20 * time.Second)
-			noEvent[Suspect](w)
 		})
 	}
 }
