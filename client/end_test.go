@@ -80,47 +80,16 @@ func TestEndGivesWhatCame(t *testing.T) {
 // What the second connection of a move brought, and the first did not yet, comes when
 // nothing else can bring it any more.
 func TestEndWhileMoving(t *testing.T) {
-	for _, test := range []struct {
-		name string
-		ends bool // the client
-		run  func(w *world, first, second *fakeLink)
-	}{
-		{"the first is told that the token is revoked", true, func(_ *world, first, _ *fakeLink) { first.revoke() }},
-		{"the second is told that the token is revoked", true, func(_ *world, _, second *fakeLink) { second.revoke() }},
-		{"both break, the first before the other was ready", false, func(_ *world, first, second *fakeLink) {
-			first.end(1006)
-			synctest.Wait()
-			second.end(1006)
-		}},
-		{"both break, the second before", false, func(_ *world, first, second *fakeLink) {
-			second.end(1006)
-			synctest.Wait()
-			first.end(1006)
-		}},
+	all := scenes{}
+	for name, end := range map[string]string{
+		"the first is told that the token is revoked":      "1 is revoked",
+		"the second is told that the token is revoked":     "2 is revoked",
+		"both break, the first before the other was ready": "1 ends 1006; settle; 2 ends 1006",
+		"both break, the second before the first":          "2 ends 1006; settle; 1 ends 1006",
 	} {
-		bubble(t, test.name, func(t *testing.T, w *world) {
-			c, first, s := w.subscribed(edgeA, edgeB)
-			mustSubscribe(t, c, "y")
-			w.next(func(l *fakeLink) { l.mute["SUB:t:y"] = true })
-			first.line("RECONNECT")
-			second := <-w.links
-			first.bring("1")
-			synctest.Wait()
-			for n := range 4 {
-				second.bring(fmt.Sprint(n + 1))
-			}
-			synctest.Wait()
-			first.bring("2")
-			synctest.Wait()
-			test.run(w, first, second)
-			synctest.Wait()
-			wantStrings(t, "waiting(s)", waiting(s), "1", "2", "3", "4")
-			if test.ends {
-				<-c.Done()
-				c.Close()
-			}
-		})
+		all[name] = "subscribe y; next mute SUB:t:y; drains; 1: 1; settle; 2: 1 2 3 4; settle; 1: 2; settle;" + end + "; got 1 2 3 4"
 	}
+	all.run(t, twoEdges)
 }
 
 func TestEnd(t *testing.T) {

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"testing"
@@ -145,20 +144,6 @@ func TestHistory(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 	})
-	recorded(t, "a history that is out of reach holds nothing up", func(t *testing.T, w *world, c *Client, l *fakeLink, s *Subscription) {
-		l.end(1001)
-		l = <-w.links
-		synctest.Wait()
-		l.line("ERR:history_unavailable:RSUB:t:x")
-		wantEvent(w, EdgeError{Code: "history_unavailable", Detail: "RSUB:t:x"})
-		if got := event[Reconnected](w); got.Complete {
-			t.Errorf("got %+v", got)
-		}
-		l.stored(1)
-		l.caughtUp(1, true)
-		wantPayloads(t, s, "1")
-		noError(t, c.Flush(t.Context()))
-	})
 	// The pattern is asked for again only when its first subscription has ended: what still
 	// comes of that is not taken for the new one's.
 	recorded(t, "History subscribed again", func(t *testing.T, w *world, c *Client, l *fakeLink, s *Subscription) {
@@ -241,58 +226,6 @@ func TestHistoryRefused(t *testing.T) {
 	}
 }
 
-func TestHistoryReconnects(t *testing.T) {
-	for _, test := range []struct {
-		name     string
-		plain    bool // there is another subscription, without a history
-		next     func(l *fakeLink)
-		answer   func(l *fakeLink)
-		complete bool
-		gap      bool
-	}{
-		{"complete", false, withHistories, func(l *fakeLink) { l.stored(6, 7); l.caughtUp(7, true) }, true, false},
-		{"with a gap", false, withHistories, func(l *fakeLink) { l.stored(6, 7); l.caughtUp(7, false) }, false, true},
-		{"beside another subscription", true, withHistories, func(l *fakeLink) { l.stored(6, 7); l.caughtUp(7, true) }, false, false},
-		{"no right to the past any more", false, withHistories, func(l *fakeLink) {
-			l.line("ERR:permission_denied:RSUB:t:x")
-			synctest.Wait()
-			l.caughtUp(5, true)
-			l.stored(6, 7)
-		}, false, true},
-		{"no such history any more", false, withHistories, func(l *fakeLink) {
-			l.line("ERR:no_history:RSUB:t:x")
-			synctest.Wait()
-			l.bring("6", "7")
-		}, false, true},
-		{"an edge without histories", false, func(*fakeLink) {}, func(l *fakeLink) {
-			l.bring("6", "7")
-		}, false, true},
-	} {
-		recorded(t, test.name, func(t *testing.T, w *world, c *Client, l *fakeLink, s *Subscription) {
-			if test.plain {
-				mustSubscribe(t, c, "y")
-			}
-			l.stored(4, 5)
-			payloads(t, s, 2)
-			w.next(test.next)
-			l.end(1001)
-			event[Disconnected](w)
-			l = <-w.links
-			synctest.Wait()
-			test.answer(l)
-			if test.gap {
-				event[Gap](w)
-			}
-			equal(t, "Reconnected.Complete", event[Reconnected](w).Complete, test.complete)
-			wantPayloads(t, s, "6", "7")
-			if lines, _ := l.sent(); test.complete && !slices.Equal(lines, []string{"RSUB:t:x:" + at(5).String()}) {
-				t.Errorf("the edge has got %q", lines)
-			}
-			wantNone(t, "a message", s.Messages())
-		})
-	}
-}
-
 // What a queue has no room for stays at the edge until the application has read it.
 func TestHistoryQueueFull(t *testing.T) {
 	for _, limit := range []int{1, 2, 3, 100, 500} {
@@ -343,82 +276,7 @@ func TestHistoryQueue(t *testing.T) {
 		wantLines(t, l, "RSUB:t:x:now", "UNSUB:t:x")
 	})
 }
-func TestHistoryMoves(t *testing.T) {
-	// A move asks the next connection for the history when the first one is left: it goes on
-	// exactly behind that.
-	recorded(t, "History moves", func(t *testing.T, w *world, c *Client, first *fakeLink, s *Subscription) {
-		mustSubscribe(t, c, "y")
-		first.stored(1)
-		w.next(func(l *fakeLink) {
-			withHistories(l)
-			l.mute["SUB"] = true
-		})
-		first.line("RECONNECT")
-		event[Moving](w)
-		next := <-w.links
-		wantLines(t, next, "SUB:t:y")
-		first.stored(2, 3)
-		next.stored(3) // no edge does that
-		next.line("OK:SUB:t:y")
-		first.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
-		time.Sleep(settleTime) // of the bubble
-		synctest.Wait()
-		first.stored(4)
-		wantLines(t, next, "SUB:t:y")
-		first.line("OK:UNSUB:t:y")
-		event[Moved](w)
-		wantLines(t, next, "SUB:t:y", "RSUB:t:x:"+at(4).String())
-		first.stored(5)
-		next.stored(5, 6)
-		next.caughtUp(6, true)
-		next.stored(7)
-		wantPayloads(t, s, "1", "2", "3", "4", "5", "6", "7")
-		wantNone(t, "a message", s.Messages())
-		if lines, _ := first.sent(); slices.Contains(lines, "UNSUB:t:x") {
-			t.Errorf("the first edge has got %q", lines)
-		}
-		wantNone(t, "an event", w.events)
-	})
-	// The next connection of a move dies when the first one was asked for the end: that still
-	// has the history.
-	recorded(t, "History move fails", func(t *testing.T, w *world, c *Client, first *fakeLink, s *Subscription) {
-		mustSubscribe(t, c, "y")
-		first.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
-		first.line("RECONNECT")
-		next := <-w.links
-		wantLines(t, next, "SUB:t:y")
-		time.Sleep(settleTime)
-		synctest.Wait()
-		next.end(1001)
-		synctest.Wait()
-		first.stored(1, 2)
-		if got := payloads(t, s, 2); got[1] != "2" {
-			t.Errorf("got %q", got)
-		}
-		lines, _ := first.sent()
-		lines = slices.DeleteFunc(lines, func(line string) bool { return line == "PING" })
-		if want := []string{"RSUB:t:x:now", "SUB:t:y", "UNSUB:t:y", "SUB:t:y"}; !slices.Equal(lines, want) {
-			t.Errorf("the first edge has got %q, want %q", lines, want)
-		}
-	})
-	// A connection that takes over from a suspect one goes on behind what that brought last,
-	// and what that still brings is not given again.
-	recorded(t, "History taken over", func(t *testing.T, w *world, c *Client, first *fakeLink, s *Subscription) {
-		first.stored(1)
-		payloads(t, s, 1)
-		first.set(func(l *fakeLink) { l.mute["PING"] = true })
-		event[Suspect](w)
-		next := <-w.links
-		event[Recovered](w)
-		wantLines(t, next, "RSUB:t:x:"+at(1).String())
-		first.stored(2, 3)
-		next.stored(2)
-		next.caughtUp(2, true)
-		next.stored(3)
-		wantPayloads(t, s, "2", "3")
-		time.Sleep(2 * trailTime)
-		wantNone(t, "a message", s.Messages())
-	})
+func TestHistoryBegins(t *testing.T) {
 	// Subscribe returns with the first message also behind a gap: what fills the queue comes before
 	// OK:RSUB, which then nobody waits for any more.
 	bubble(t, "History begins with gap", func(t *testing.T, w *world) {
@@ -462,55 +320,53 @@ func TestHistoryMoves(t *testing.T) {
 		l.stored(5, 6)
 		wantPayloads(t, s, "5", "6")
 	})
-	// A gap is told once, at its place. A store that does not know a position goes back: what it
-	// gives is not taken for what came before.
-	recorded(t, "History gap", func(t *testing.T, w *world, c *Client, l *fakeLink, s *Subscription) {
-		l.stored(5, 6)
-		payloads(t, s, 2)
-		event[Connected](w)
-		l.end(1001)
-		l = <-w.links
-		wantLines(t, l, "RSUB:t:x:"+at(6).String())
-		l.in <- wire.AppendGap(nil, "t", "x", at(1))
-		l.stored(2, 3)
-		l.caughtUp(3, false)
-		l.stored(4)
-		if got := payloads(t, s, 3); !slices.Equal(got, []string{"2", "3", "4"}) || s.Position() != at(4).String() {
-			t.Errorf("got %q, position %s", got, s.Position())
-		}
-		equal(t, "Gap.Before", event[Gap](w).Before, at(1).String())
-		if got, ok := (<-w.events).(Reconnected); !ok || got.Complete { // and no second Gap before it
-			t.Errorf("got %+v", got)
-		}
-		wantNone(t, "an event", w.events)
-	})
 }
 
-// The first connection dies in a move before the next one has its subscriptions: the client
-// is back when that has the history, too.
-func TestHistoryMoveLosesCurrent(t *testing.T) {
-	for _, complete := range []bool{true, false} {
-		recorded(t, fmt.Sprint(complete), func(t *testing.T, w *world, _ *Client, first *fakeLink, s *Subscription) {
-			first.stored(1)
-			payloads(t, s, 1)
-			w.next(func(l *fakeLink) {
-				withHistories(l)
-				l.mute[wire.LineFeatures] = true
-			})
-			first.line("RECONNECT")
-			event[Moving](w)
-			next := <-w.links
-			synctest.Wait()
-			first.end(1001)
-			event[Disconnected](w)
-			next.line(wire.LineFeaturesHistory)
-			wantLines(t, next, "RSUB:t:x:"+at(1).String())
-			event[Moved](w)
-			wantNone(t, "an event", w.events)
-			next.stored(2)
-			next.caughtUp(2, complete)
-			equal(t, "Reconnected.Complete", event[Reconnected](w).Complete, complete)
-			payloads(t, s, 1)
-		})
-	}
+func TestHistoryReconnects(t *testing.T) {
+	const begin, lost = "1 stores 4 5; got 4 5; ", "1 ends 1001; told Disconnected; link; settle; "
+	scenes{
+		"complete": begin + lost + `
+			2 stores 6 7; 2 caught 7; told Reconnected Complete:true; got 6 7; 2 heard RSUB:t:x:@5; got nothing`,
+		"with a gap": begin + lost + "2 stores 6 7; 2 caught 7 gap; told Gap; told Reconnected Complete:false; got 6 7; got nothing",
+		"beside another subscription": "subscribe y; " + begin + lost + `
+			2 stores 6 7; 2 caught 7; told Reconnected Complete:false; got 6 7; got nothing`,
+		"no right to the past any more": begin + lost + `
+			2 says ERR:permission_denied:RSUB:t:x; settle; 2 caught 5; 2 stores 6 7
+			told Gap; told Reconnected Complete:false; got 6 7; got nothing`,
+		"no such history any more": begin + lost + `
+			2 says ERR:no_history:RSUB:t:x; settle; 2: 6 7; told Gap; told Reconnected Complete:false; got 6 7; got nothing`,
+		"an edge without histories": begin + "next plain; " + lost + `
+			2: 6 7; told Gap; told Reconnected Complete:false; got 6 7; got nothing`,
+		"a history that is out of reach holds nothing up": lost + `
+			2 says ERR:history_unavailable:RSUB:t:x; told EdgeError Code:history_unavailable Detail:RSUB:t:x
+			told Reconnected Complete:false; 2 stores 1; 2 caught 1; got 1; flush`,
+		// A store that does not know a position goes back: what it gives is not taken for what came
+		// before. The gap is told once, at its place.
+		"a store that goes back": "1 stores 5 6; got 5 6; " + lost + `
+			2 heard RSUB:t:x:@6; 2 gap 1; 2 stores 2 3; 2 caught 3 gap; 2 stores 4; got 2 3 4; position @4
+			told Gap Before:@1; told Reconnected Complete:false; silent on Gap`,
+		// The next connection is asked when the first one is left, and goes on exactly behind it.
+		"a move": `
+			subscribe y; 1 stores 1; next mute SUB; 1 says RECONNECT; told Moving; link; 2 heard SUB:t:y
+			1 stores 2 3; 2 stores 3; 2 says OK:SUB:t:y # no edge stores 3 there
+			1 mute UNSUB; after settleTime; settle; 1 stores 4; 2 heard SUB:t:y
+			1 says OK:UNSUB:t:y; told Moved; 2 heard SUB:t:y RSUB:t:x:@4; 1 stores 5; 2 stores 5 6; 2 caught 6; 2 stores 7
+			got 1 2 3 4 5 6 7; got nothing; 1 counts UNSUB:t:x 0; silent on Gap; quiet`,
+		// The first one still has the history when it was asked for the end.
+		"the next connection of a move dies": `
+			subscribe y; 1 mute UNSUB; drains; 2 heard SUB:t:y; after settleTime; settle; 2 ends 1001; settle
+			1 stores 1 2; got 1 2; 1 asked RSUB:t:x:now SUB:t:y SUB:t:y UNSUB:t:y`,
+		// The client is back when the next one has the history, too.
+		"the first dies in a move": `
+			1 stores 1; got 1; next mute FEATURES; 1 says RECONNECT; told Moving; link; settle; 1 ends 1001; told Disconnected
+			2 says features; 2 heard RSUB:t:x:@1; told Moved; silent on Reconnected
+			2 stores 2; 2 caught 2; told Reconnected Complete:true; got 2`,
+		"the first dies in a move, with a gap": `
+			1 stores 1; got 1; next mute FEATURES; drains; settle; 1 ends 1001
+			2 says features; settle; 2 stores 2; 2 caught 2 gap; told Reconnected Complete:false; got 2`,
+		// What the suspect one still brings is not given again.
+		"a takeover": `
+			1 stores 1; got 1; 1 mute PING; told Suspect; link; told Recovered; 2 heard RSUB:t:x:@1; 1 stores 2 3
+			2 stores 2; 2 caught 2; 2 stores 3; got 2 3; after trailTime+trailTime; got nothing`,
+	}.run(t, withHistory)
 }

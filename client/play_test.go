@@ -3,31 +3,40 @@ package client
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/millrace/millrace/wire"
 )
 
 // scene is a client that knows the edges A and B, is at A, and has subscribed to x. Scripts say
 // what happens, in steps that semicolons and ends of lines separate; # begins a comment. Links
 // have numbers, in the order in which they come up. The steps:
 //
-//	link                   the client connects once more
+//	link                   the client connects once more; alone: it does not
 //	1: a b                 link 1 brings the messages a and b
 //	1 says LINE            link 1 brings a line
 //	1 ends 1001            the edge ends link 1 with this code
 //	1 is revoked           the edge says that the token is, and ends link 1
 //	1 mute PING            link 1 leaves lines unanswered that begin so, or all; 1 answers: no more
-//	1 postpones            link 1 answers SUB for x with try_later; 1 denies: with permission_denied
+//	1 postpones x          link 1 answers SUB for x with try_later; 1 denies x: with permission_denied
 //	next mute PING         the next links do, and so on; next answers: they do no more
 //	next swallow           the next links over WebTransport leave all unanswered
+//	next plain             the next edges have no histories
 //	1 stores 6 7           link 1 brings messages of a history, whose payloads are their numbers
+//	1 caught 7             link 1 answers RSUB: there is nothing more behind the position 7, of which
+//	                       scripts write @7; 1 caught 7 gap: and something is missing
+//	1 gap 7                link 1 tells of a gap before the position 7
 //	1 heard SUB:t:x PING   link 1 has got these lines, and no others
 //	1 asked SUB:t:x        the same in the order of the alphabet, and without PING
 //	1 counts SUB:t:x 3-5   link 1 has got this line 3 to 5 times
+//	1 rests SUB:t:x        link 1 does not get it for a minute
 //	1 has x=a              link 1 has got these publishes, and no others
 //	1 is closed            by the client; 1 is open: it is not yet; 1 gets closed: it will be
 //	A gone                 nobody gets a connection to the edge A, nor if A drains or refuses;
@@ -43,7 +52,9 @@ import (
 //	flushing; flushed      the same, while other things happen; flushed may fail, too
 //	publishing a           publish, and then flush; flushed awaits all
 //	subscribe y            it succeeds, and does not count above
-//	wakes                  the machine has slept for an hour
+//	unsubscribe            the subscription to x ends; ended: it has, for want of the permission
+//	incomplete             the current connection does not have all subscriptions
+//	wakes                  the machine has slept for an hour; roams: it has another network
 //	close                  the application closes the client
 //	after 2s+1ms           the time goes by
 //	settle                 nothing more happens before time goes by
@@ -80,8 +91,11 @@ func oneEdge(w *world) *scene {
 	return &scene{t: w.t, w: w, c: c, s: s, links: []*fakeLink{l}}
 }
 
-func bothTransports(w *world) *scene {
-	c, l := w.mustConnect([]string{edgeA, edgeB}, func(o *Options) { o.Transports = nil })
+// bothTransports is for a client that knows one edge.
+func bothTransports(w *world) *scene { return preferring(w, edgeA) }
+
+func preferring(w *world, edges ...string) *scene {
+	c, l := w.mustConnect(edges, func(o *Options) { o.Transports = nil })
 	return &scene{t: w.t, w: w, c: c, s: mustSubscribe(w.t, c, "x"), links: []*fakeLink{l}}
 }
 
@@ -89,7 +103,7 @@ func bothTransports(w *world) *scene {
 func overWebSocket(w *world) *scene {
 	w.set(edgeA+" webtransport", errUnreachable)
 	w.set(edgeB+" webtransport", errUnreachable)
-	s := bothTransports(w)
+	s := preferring(w, edgeA, edgeB)
 	w.tries()
 	return s
 }
@@ -181,6 +195,21 @@ func (s *scene) step(verb string, words []string) {
 	case "quiet":
 		wantStrings(s.t, "told of", transitionsNow(s.w))
 		noError(s.t, s.c.Err())
+	case "alone":
+		equal(s.t, "further links", len(s.w.links), 0)
+	case "unsubscribe":
+		noError(s.t, s.s.Unsubscribe(s.t.Context()))
+	case "ended":
+		wantEnd(s.t, s.s, ErrPermissionDenied)
+	case "incomplete":
+		ready := make(chan bool, 1)
+		s.c.post(func() { ready <- s.c.current.ready })
+		equal(s.t, "the current connection is complete", <-ready, false)
+	case "position":
+		equal(s.t, "position", s.s.Position(), positions(word))
+	case "roams":
+		offer(s.c.signals.network)
+		synctest.Wait()
 	case "wakes":
 		s.w.machine.set(func(m *fakeMachine) { m.slept = time.Hour })
 	case "subscribe":
@@ -200,7 +229,7 @@ func (s *scene) step(verb string, words []string) {
 		s.play("1 says RECONNECT; link")
 	case "next":
 		s.w.next(func(l *fakeLink) {
-			if s.s.history != nil {
+			if s.s.history != nil && words[0] != "plain" {
 				withHistories(l)
 			}
 			if words[0] == "swallow" && l.transport == WebTransport {
@@ -236,7 +265,7 @@ func (s *scene) edge(edge string, wt bool, words []string) {
 // of is a step of a link.
 func (s *scene) of(l *fakeLink, verb string, words []string) {
 	s.t.Helper()
-	line := strings.Join(words, " ")
+	line := positions(strings.Join(words, " "))
 	closed := func() bool {
 		select {
 		case <-l.finished:
@@ -248,7 +277,7 @@ func (s *scene) of(l *fakeLink, verb string, words []string) {
 	}
 	switch verb {
 	case "says":
-		l.line(line)
+		l.line(strings.Replace(line, "features", wire.LineFeaturesHistory, 1))
 	case "ends":
 		l.end(int(numberOf(line)))
 	case "is":
@@ -264,6 +293,10 @@ func (s *scene) of(l *fakeLink, verb string, words []string) {
 		}
 	case "mute", "answers", "postpones", "denies":
 		l.set(func(l *fakeLink) { l.does(verb, line) })
+	case "rests":
+		before := l.count(line)
+		time.Sleep(time.Minute)
+		equal(s.t, "times that it has got "+line, l.count(line), before)
 	case "counts":
 		least, most, _ := strings.Cut(words[1], "-")
 		if n := uint64(l.count(words[0])); n < numberOf(least) || n > numberOf(cmp.Or(most, least)) {
@@ -273,10 +306,14 @@ func (s *scene) of(l *fakeLink, verb string, words []string) {
 		for _, n := range words {
 			l.stored(numberOf(n))
 		}
+	case "caught":
+		l.caughtUp(numberOf(words[0]), len(words) == 1)
+	case "gap":
+		l.in <- wire.AppendGap(nil, "t", "x", at(numberOf(line)))
 	case "heard":
-		wantLines(s.t, l, words...)
+		wantLines(s.t, l, strings.Fields(line)...)
 	case "asked":
-		l.askedFor(s.t, words...)
+		l.askedFor(s.t, strings.Fields(line)...)
 	case "has":
 		wantFrames(s.t, l, words...)
 	default:
@@ -291,11 +328,11 @@ func (l *fakeLink) does(verb, line string) {
 		l.mute[line] = true
 	case "answers":
 		clear(l.mute)
-		delete(l.answer, "SUB:t:x")
+		maps.DeleteFunc(l.answer, func(line, _ string) bool { return strings.HasPrefix(line, "SUB:") })
 	case "postpones":
-		l.answer["SUB:t:x"] = "ERR:try_later:SUB:t:x"
+		l.answer["SUB:t:"+line] = "ERR:try_later:SUB:t:" + line
 	case "denies":
-		l.answer["SUB:t:x"] = "ERR:permission_denied:SUB:t:x"
+		l.answer["SUB:t:"+line] = "ERR:permission_denied:SUB:t:" + line
 	}
 }
 
@@ -319,9 +356,9 @@ func (s *scene) told(event string, words []string) {
 		}
 		e = <-s.w.events
 	}
-	text := fmt.Sprintf("%+v", e) // {Edge:https://a.example Transport:websocket Away:2s}
+	text := fmt.Sprintf("%T %+v", e, e) // {Edge:https://a.example Transport:websocket Away:2s}
 	for _, word := range words {
-		switch what, value, _ := strings.Cut(word, "="); what {
+		switch what, value, _ := strings.Cut(positions(word), "="); what {
 		case "A", "B":
 			word = "Edge:https://" + strings.ToLower(word) + "."
 		case "away":
@@ -330,10 +367,15 @@ func (s *scene) told(event string, words []string) {
 			within(s.t, "told of "+event, time.Since(start), value)
 			continue
 		}
-		if !strings.Contains(text, word) {
-			s.t.Errorf("told of %s %s, want %s", event, text, word)
+		if !strings.Contains(text, positions(word)) {
+			s.t.Errorf("told of %s, want %s", text, word)
 		}
 	}
+}
+
+// positions writes positions in place of their numbers.
+func positions(text string) string {
+	return regexp.MustCompile("@[0-9]+").ReplaceAllStringFunc(text, func(n string) string { return at(numberOf(n[1:])).String() })
 }
 
 func numberOf(text string) uint64 {

@@ -1,12 +1,10 @@
 package client
 
 import (
-	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/millrace/millrace/wire"
 )
 
 // onWebSocket connects over WebSocket to edges where WebTransport does not come up, though it
@@ -62,64 +60,61 @@ func TestBackIn(t *testing.T) {
 	}
 }
 
-func TestUpgrade(t *testing.T) {
-	// A client on WebSocket tries WebTransport, more and more seldom, tells nobody of a
-	// failure, and moves when it works.
-	bubble(t, "Way back", func(t *testing.T, w *world) {
-		c, first := onWebSocket(w)
-		s := mustSubscribe(t, c, "x")
-		w.tries()
-		for failures := range 3 {
-			least, most := 4*time.Minute<<failures, 6*time.Minute<<failures
-			if d := w.nextTry(); d < least || d > most+time.Second {
-				t.Errorf("after %d failures: %v", failures, d)
-			}
-		}
-		if got := transitionsNow(w); len(got) > 0 {
-			t.Errorf("told of %q", got)
-		}
-		w.set(edgeA+" webtransport", nil)
-		wantEvent(w, Moving{edgeA, WebSocket, ReasonTransport})
-		second := <-w.links
-		first.bring("1")
-		second.bring("1", "2")
-		if e := event[Moved](w); e != (Moved{edgeA, WebTransport, ReasonTransport}) || c.Transport() != WebTransport {
-			t.Errorf("got %+v", e)
-		}
-		wantPayloads(t, s, "1", "2")
-		w.tries()
-		time.Sleep(3 * time.Hour)
-		if n := w.tries(); n > 0 {
-			t.Errorf("tried %d times although it is there", n)
-		}
-	})
-	// A WebTransport connection that has lived for two minutes makes the next way back as short
-	// as the current one.
-	bubble(t, "Way back after life", func(t *testing.T, w *world) {
+// A client on WebSocket tries WebTransport, more and more seldom, tells nobody of a failure, and
+// moves when it works.
+func TestWayBack(t *testing.T) {
+	scenes{
+		"the whole of it": `
+			tried in 4m-361s; tried in 8m-721s; tried in 16m-1441s; quiet
+			A/wt back; told Moving A Transport:websocket Reason:transport; link; 1: 1; 2: 1 2
+			told Moved A Transport:webtransport Reason:transport; over webtransport; got 1 2; not tried in 3h`,
+		"it begins anew when WebTransport has lived for two minutes": `
+			B gone; tried in 4m-1h; tried in 4m-1h; tried in 4m-1h; A/wt back; told Moved; link; after holeTime
+			A/wt gone; 2 ends 1001; told Reconnected A; not tried in 0s; tried in 4m-361s`,
+		"a drain while it is tried is not forgotten": `
+			A/wt back; A/wt slow 5s; tried in 4m-361s; 1 says RECONNECT; A drains; told Moved B Reason:drain; after 10s; at B`,
+		"nor while it moves": `
+			A/wt back; next mute SUB; tried in 4m-361s; link; 1 says RECONNECT; 2 says RECONNECT; A drains; next answers; settle
+			2 says OK:SUB:t:x; told Moved; told Moved B Reason:drain`,
+		"a next connection that ends is given up": `
+			A/wt back; next mute; tried in 4m-361s; link; 2: 1; settle; 2 ends 1006; after nextTimeout+nextTimeout
+			quiet; over websocket; 1: 1; got 1; got nothing; tried in 7m-721s`,
+		"so is one that is refused": `
+			A/wt back; next mute; tried in 4m-361s; link; 2: 1; settle; 2 is revoked; after nextTimeout+nextTimeout
+			quiet; over websocket; 1: 1; got 1; got nothing; tried in 7m-721s`,
+		"the first dies meanwhile": `
+			A/wt back; next mute; tried in 4m-361s; link; 2: 1; settle; 1 ends 1006; told Disconnected
+			2 says features; 2 says OK:SUB:t:x; told Reconnected Transport:webtransport; over webtransport; got 1`,
+	}.run(t, overWebSocket)
+	bubble(t, "a next connection that says nothing is given up, also without subscriptions", func(t *testing.T, w *world) {
 		c, _ := onWebSocket(w)
-		mustSubscribe(t, c, "x")
 		w.tries()
-		for range 3 {
-			w.nextTry()
-		}
 		w.set(edgeA+" webtransport", nil)
-		event[Moved](w)
-		l := <-w.links
-		time.Sleep(holeTime)
-		w.set(edgeA+" webtransport", errUnreachable)
-		l.end(1001)
-		event[Reconnected](w)
-		w.tries()
-		if c.Edge() != edgeA {
-			w.set(edgeB, errUnreachable)
-			w.endAll()
-			event[Reconnected](w)
-			w.tries()
-		}
-		if d := w.nextTry(); d > 6*time.Minute+time.Second {
-			t.Errorf("tried after %v", d)
-		}
+		w.next(func(l *fakeLink) { l.mute[""] = true })
+		w.nextTry()
+		time.Sleep(2 * nextTimeout)
+		wantStrings(t, "told of", transitionsNow(w))
+		equal(t, "transport", c.Transport(), WebSocket)
+		within(t, "tried", w.nextTry(), "7m-721s")
 	})
+}
+
+// A path that lets the handshakes of WebTransport pass, and swallows what is longer, is not
+// tried for ever.
+func TestSwallowed(t *testing.T) {
+	scenes{
+		// The next try is the way back: nobody is told of it, and then they are rarer.
+		"from some moment on": `
+			flow; next swallow; 1 mute; told Suspect; told Recovered Transport:websocket in=0s-3s; not tried in 0s
+			tried in 8m-1h; after nextTimeout+nextTimeout; quiet; over websocket
+			tried in 16m-1h; after nextTimeout+nextTimeout; quiet; over websocket`,
+		"after a loss": "next swallow; 1 ends 1006; told Disconnected; told Disconnected; told Reconnected Transport:websocket",
+		"and it wakes": `
+			flow; 1 mute; A gone; told Suspect; 1 says PONG; told Recovered; A back
+			1 ends 1001; told Reconnected Transport:webtransport`,
+		"after a long life": strings.Repeat("flow;", 130) + `
+			next swallow; 1 mute; told Suspect; told Recovered Transport:websocket in=0s-10s`,
+	}.run(t, bothTransports)
 }
 
 func transitionsNow(w *world) (got []string) {
@@ -150,168 +145,6 @@ func TestNoWayBack(t *testing.T) {
 			defer w.mu.Unlock()
 			if len(w.dialed) != 1 || c.Transport() != WebSocket {
 				t.Errorf("dialed %q", w.dialed)
-			}
-		})
-	}
-}
-
-// A drain that comes while the way back is tried is not forgotten, nor is the attempt
-// that comes up meanwhile kept.
-func TestDrainOnTheWayBack(t *testing.T) {
-	for _, when := range []string{"while it is tried", "while it moves"} {
-		bubble(t, when, func(t *testing.T, w *world) {
-			c, first := onWebSocket(w)
-			mustSubscribe(t, c, "x")
-			w.tries()
-			w.set(edgeA+" webtransport", nil)
-			if when == "while it is tried" {
-				w.slow(edgeA+" webtransport", 5*time.Second)
-				w.nextTry()
-				first.line("RECONNECT")
-				w.set(edgeA, errDraining)
-				if e := event[Moved](w); e.Edge != edgeB || e.Reason != ReasonDrain {
-					t.Errorf("got %+v", e)
-				}
-				time.Sleep(10 * time.Second)
-				for len(w.links) > 0 {
-					if l := <-w.links; l.edge == edgeA {
-						<-l.aborted
-					}
-				}
-				return
-			}
-			w.next(muteSub)
-			w.nextTry()
-			second := <-w.links
-			first.line("RECONNECT")
-			second.line("RECONNECT")
-			w.set(edgeA, errDraining)
-			w.next(nil)
-			synctest.Wait()
-			second.line("OK:SUB:t:x")
-			event[Moved](w)
-			if e := event[Moved](w); e.Edge != edgeB || e.Reason != ReasonDrain {
-				t.Errorf("got %+v", e)
-			}
-		})
-	}
-}
-
-// A path that lets the handshakes of WebTransport pass, and swallows what is longer, is not
-// tried for ever.
-func TestSwallowed(t *testing.T) {
-	swallow := func(l *fakeLink) {
-		if l.transport == WebTransport {
-			l.mute[""] = true
-		}
-	}
-	both := func(o *Options) { o.Transports = nil }
-	bubble(t, "from some moment on", func(t *testing.T, w *world) {
-		c, l := w.mustConnect([]string{edgeA}, both)
-		s := mustSubscribe(t, c, "x")
-		flow(t, l, s)
-		w.next(swallow)
-		l.silence()
-		event[Suspect](w)
-		if e := event[Recovered](w); e.Transport != WebSocket || e.Away > 3*time.Second {
-			t.Errorf("got %+v", e)
-		}
-		// The next try is the way back: nobody is told of it, and then they are rarer.
-		w.tries()
-		for n := range 2 {
-			if d := w.nextTry(); d < 8*time.Minute<<n {
-				t.Errorf("tried after %v", d)
-			}
-			time.Sleep(2 * nextTimeout)
-			if got := transitionsNow(w); len(got) > 0 || c.Transport() != WebSocket {
-				t.Errorf("got %q, on %s", got, c.Transport())
-			}
-		}
-	})
-	bubble(t, "the second connection", func(t *testing.T, w *world) {
-		c, l := w.mustConnect([]string{edgeA, edgeB}, both)
-		s := mustSubscribe(t, c, "x")
-		for range 130 {
-			flow(t, l, s)
-		}
-		w.next(swallow)
-		l.silence()
-		event[Suspect](w)
-		if e := event[Recovered](w); e.Transport != WebSocket || e.Away > 10*time.Second {
-			t.Errorf("got %+v", e)
-		}
-	})
-	bubble(t, "after a loss", func(t *testing.T, w *world) {
-		c, l := w.mustConnect([]string{edgeA}, both)
-		mustSubscribe(t, c, "x")
-		w.next(swallow)
-		l.end(1006)
-		event[Disconnected](w)
-		event[Disconnected](w)
-		equal(t, "Reconnected.Transport", event[Reconnected](w).Transport, WebSocket)
-	})
-	bubble(t, "and it wakes", func(t *testing.T, w *world) {
-		c, l := w.mustConnect([]string{edgeA}, both)
-		s := mustSubscribe(t, c, "x")
-		flow(t, l, s)
-		l.silence()
-		w.set(edgeA, errUnreachable)
-		event[Suspect](w)
-		l.line("PONG")
-		event[Recovered](w)
-		w.set(edgeA, nil)
-		l.end(1001)
-		equal(t, "Reconnected.Transport", event[Reconnected](w).Transport, WebTransport)
-	})
-}
-
-// The next connection of the way back that dies, or swallows, before it has all
-// subscriptions is given up, and nobody is told; the current one may die meanwhile.
-func TestWayBackGivenUp(t *testing.T) {
-	for _, what := range []string{"it ends", "it is refused", "it says nothing", "the first dies"} {
-		bubble(t, what, func(t *testing.T, w *world) {
-			c, first := onWebSocket(w)
-			var s *Subscription
-			if what != "it says nothing" {
-				s = mustSubscribe(t, c, "x")
-			}
-			w.tries()
-			w.set(edgeA+" webtransport", nil)
-			w.next(func(l *fakeLink) { l.mute[""] = true })
-			w.nextTry()
-			second := <-w.links
-			if s != nil {
-				second.bring("1")
-			}
-			synctest.Wait()
-			switch what {
-			case "it ends":
-				second.end(1006)
-			case "it is refused":
-				second.revoke()
-			case "the first dies":
-				first.end(1006)
-				event[Disconnected](w)
-				second.line(wire.LineFeatures)
-				second.line("OK:SUB:t:x")
-				if got := transitions(w, 1); !slices.Equal(got, []string{"Reconnected"}) || c.Transport() != WebTransport {
-					t.Errorf("got %q, on %s", got, c.Transport())
-				}
-				wantPayloads(t, s, "1")
-				return
-			}
-			time.Sleep(2 * nextTimeout)
-			if got := transitionsNow(w); len(got) > 0 || c.Err() != nil || c.Transport() != WebSocket {
-				t.Errorf("got %q, %v, on %s", got, c.Err(), c.Transport())
-			}
-			if s != nil {
-				first.bring("1")
-				if got := payloads(t, s, 1); got[0] != "1" || len(waiting(s)) > 0 {
-					t.Errorf("got %q", got)
-				}
-			}
-			if d := w.nextTry(); d < 8*time.Minute-2*nextTimeout {
-				t.Errorf("tried again after %v", d)
 			}
 		})
 	}

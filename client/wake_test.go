@@ -111,39 +111,6 @@ func TestWaking(t *testing.T) {
 			t.Errorf("%+v after %v", e, time.Since(start))
 		}
 	})
-	bubble(t, "a change of the network is not forgotten while there is no connection", func(t *testing.T, w *world) {
-		c, l := onWebSocket(w)
-		mustSubscribe(t, c, "x")
-		set := func(of string, err error) {
-			for _, edge := range []string{edgeA, edgeB} {
-				w.set(edge+of, err)
-			}
-		}
-		set("", errUnreachable)
-		l.end(1001)
-		event[Disconnected](w)
-		offer(c.signals.network)
-		synctest.Wait()
-		set("", nil)
-		event[Reconnected](w)
-		start := time.Now()
-		set(" webtransport", nil)
-		event[Moved](w)
-		atMost(t, "moved after", time.Since(start), upgradeOnline+time.Second)
-	})
-	bubble(t, "nor is it while WebTransport is tried", func(t *testing.T, w *world) {
-		c, _ := onWebSocket(w)
-		mustSubscribe(t, c, "x")
-		w.tries()
-		const takes = 5 * time.Second
-		w.slow(edgeA+" webtransport", takes)
-		w.nextTry()
-		offer(c.signals.network)
-		synctest.Wait()
-		if after := w.nextTry(); after > takes+upgradeOnline+time.Second {
-			t.Errorf("tried after %v", after)
-		}
-	})
 	bubble(t, "a client that is to ask never does not ask after waking", func(t *testing.T, w *world) {
 		c, l := w.mustConnect([]string{edgeA}, func(o *Options) { o.KeepAlive = -1 })
 		offer(c.signals.woke)
@@ -151,6 +118,16 @@ func TestWaking(t *testing.T) {
 		synctest.Wait()
 		wantLines(t, l)
 	})
+}
+
+// It is not forgotten while there is no connection, or WebTransport is tried.
+func TestNetworkChange(t *testing.T) {
+	scenes{
+		"away": `
+			A gone; B gone; 1 ends 1001; told Disconnected; roams; A back; B back; told Reconnected
+			A/wt back; B/wt back; told Moved in=0s-fallback+1s`,
+		"trying": "A/wt slow 5s; tried in 4m-361s; roams; tried in 0s-5s+fallback+1s",
+	}.run(t, overWebSocket)
 }
 
 // The clock of the day and the one that times are measured with go together on a machine
@@ -167,42 +144,11 @@ func TestWallAhead(t *testing.T) {
 
 // After waking the client asks at once, and limits begin anew.
 func TestWake(t *testing.T) {
-	bubble(t, "it answers", func(t *testing.T, w *world) {
-		m := watched(w)
-		_, l := w.connected(edgeA, edgeB)
-		time.Sleep(10 * time.Second)
-		m.set(func(m *fakeMachine) { m.slept = time.Hour })
-		event[RoundTrip](w)
-		atMost(t, "asked after", time.Since(l.read.start), 12*time.Second)
-		if got := transitionsNow(w); len(got) > 0 {
-			t.Errorf("got %q", got)
-		}
-	})
-	bubble(t, "it does not", func(t *testing.T, w *world) {
-		m := watched(w)
-		_, l := w.connected(edgeA, edgeB)
-		time.Sleep(10 * time.Second)
-		l.silence()
-		m.set(func(m *fakeMachine) { m.slept = time.Hour })
-		start := time.Now()
-		if e := event[Recovered](w); e.Edge != edgeB || time.Since(start) > 3*time.Second {
-			t.Errorf("%+v after %v", e, time.Since(start))
-		}
-	})
-	bubble(t, "limits begin anew", func(t *testing.T, w *world) {
-		m := watched(w)
-		_, l := w.connected(edgeA)
-		w.set(edgeA, errUnreachable)
-		l.silence()
-		event[Suspect](w)
-		time.Sleep(5 * time.Second)
-		m.set(func(m *fakeMachine) { m.slept = time.Hour })
-		start := time.Now()
-		event[Disconnected](w)
-		if since := time.Since(start); since < 35*time.Second || since > 40*time.Second {
-			t.Errorf("lost %v after waking", since)
-		}
-	})
+	scenes{
+		"it answers":        "after 10s; wakes; told RoundTrip in=0s-2s; quiet",
+		"it does not":       "after 10s; 1 mute; wakes; told Recovered B in=0s-3s",
+		"limits begin anew": "A gone; B gone; 1 mute; told Suspect; after 5s; wakes; told Disconnected in=35s-40s",
+	}.run(t, awake)
 	bubble(t, "a pause between attempts ends", func(t *testing.T, w *world) {
 		m := watched(w)
 		_, l := w.mustConnect([]string{edgeA}, func(o *Options) { o.MinBackOff, o.MaxBackOff = time.Hour, time.Hour })
