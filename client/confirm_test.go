@@ -104,33 +104,34 @@ func TestConfirm(t *testing.T) {
 		}
 		equal(t, "the edge has got", len(l.published()), 1)
 	})
-	bubble(t, "with a key, what has no answer is published again when there is a connection", func(t *testing.T, w *world) {
-		w.next(func(l *fakeLink) { withHistories(l); silent(l) })
-		c, l := w.connected(edgeA)
-		keyed, plain := publishConfirmed(c, WithKey("k")), publishConfirmed(c)
-		synctest.Wait()
-		w.set(edgeA, errUnreachable)
-		l.end(1001)
-		wantError(t, (<-plain).err, ErrOutcomeUnknown)
-		synctest.Wait()
-		wantError(t, (<-publishConfirmed(c)).err, ErrDisconnected)
-		wantNone(t, "an outcome", keyed)
-		later := publishConfirmed(c, WithKey("later"))
-		w.next(func(l *fakeLink) {
-			withHistories(l)
-			l.judge = func(p wire.Publish) string { return string(wire.AppendOKPubAt(nil, p.ID, at(8))) }
-		})
-		w.set(edgeA, nil)
-		for _, done := range []<-chan confirmedAs{keyed, later} {
-			if got := <-done; got.err != nil || got.position != at(8).String() {
-				t.Errorf("got %+v", got)
+	bubble(t, "with a key, what has no answer is published again when there is a connection",
+		func(t *testing.T, w *world) {
+			w.next(func(l *fakeLink) { withHistories(l); silent(l) })
+			c, l := w.connected(edgeA)
+			keyed, plain := publishConfirmed(c, WithKey("k")), publishConfirmed(c)
+			synctest.Wait()
+			w.set(edgeA, errUnreachable)
+			l.end(1001)
+			wantError(t, (<-plain).err, ErrOutcomeUnknown)
+			synctest.Wait()
+			wantError(t, (<-publishConfirmed(c)).err, ErrDisconnected)
+			wantNone(t, "an outcome", keyed)
+			later := publishConfirmed(c, WithKey("later"))
+			w.next(func(l *fakeLink) {
+				withHistories(l)
+				l.judge = func(p wire.Publish) string { return string(wire.AppendOKPubAt(nil, p.ID, at(8))) }
+			})
+			w.set(edgeA, nil)
+			for _, done := range []<-chan confirmedAs{keyed, later} {
+				if got := <-done; got.err != nil || got.position != at(8).String() {
+					t.Errorf("got %+v", got)
+				}
 			}
-		}
-		first, second := l.published(), (<-w.links).published()
-		if len(first) != 2 || len(second) != 2 || !slices.ContainsFunc(second, func(p wire.Publish) bool { return string(p.Key) == "k" }) {
-			t.Errorf("the edge has got %+v, then %+v", first, second)
-		}
-	})
+			first, second := l.published(), (<-w.links).published()
+			if len(first) != 2 || len(second) != 2 || !slices.ContainsFunc(second, func(p wire.Publish) bool { return string(p.Key) == "k" }) {
+				t.Errorf("the edge has got %+v, then %+v", first, second)
+			}
+		})
 	bubble(t, "Publish confirmed gives up", func(t *testing.T, w *world) {
 		w.next(func(l *fakeLink) { withHistories(l); silent(l) })
 		c, l := w.connected(edgeA)
@@ -158,40 +159,42 @@ func TestConfirm(t *testing.T) {
 		c.Close()
 		wantError(t, (<-waits).err, ErrClosed)
 	})
-	bubble(t, "an edge that cannot say whether it is stored is asked again, if there is a key", func(t *testing.T, w *world) {
-		tries := 0
-		w.next(func(l *fakeLink) {
-			withHistories(l)
-			l.judge = func(p wire.Publish) string {
-				if tries++; tries < 3 {
-					return string(wire.AppendErrPub(nil, wire.CodeUnconfirmed, p.ID))
+	bubble(t, "an edge that cannot say whether it is stored is asked again, if there is a key",
+		func(t *testing.T, w *world) {
+			tries := 0
+			w.next(func(l *fakeLink) {
+				withHistories(l)
+				l.judge = func(p wire.Publish) string {
+					if tries++; tries < 3 {
+						return string(wire.AppendErrPub(nil, wire.CodeUnconfirmed, p.ID))
+					}
+					return string(wire.AppendOKPubAt(nil, p.ID, at(3)))
 				}
-				return string(wire.AppendOKPubAt(nil, p.ID, at(3)))
+			})
+			c, _ := w.connected(edgeA)
+			if got := <-publishConfirmed(c, WithKey("k")); got.err != nil || got.position != at(3).String() || got.after < 500*time.Millisecond {
+				t.Errorf("got %+v", got)
 			}
 		})
-		c, _ := w.connected(edgeA)
-		if got := <-publishConfirmed(c, WithKey("k")); got.err != nil || got.position != at(3).String() || got.after < 500*time.Millisecond {
-			t.Errorf("got %+v", got)
-		}
-	})
-	bubble(t, "a connection is not left in a move before it has answered what was published on it", func(t *testing.T, w *world) {
-		w.next(func(l *fakeLink) { withHistories(l); silent(l) })
-		c, first := w.connected(edgeA, edgeB)
-		plain := publishConfirmed(c)
-		synctest.Wait()
-		w.next(withHistories)
-		first.line("RECONNECT")
-		event[Moving](w)
-		time.Sleep(settleTime + time.Second)
-		synctest.Wait()
-		noEvent[Moved](w)
-		first.line(fmt.Sprintf("OK:PUB:%d", first.published()[0].ID))
-		equal(t, "(<-plain).err", (<-plain).err, nil)
-		event[Moved](w)
-		if got := <-publishConfirmed(c); got.err != nil || got.after != 0 {
-			t.Errorf("got %+v", got)
-		}
-	})
+	bubble(t, "a connection is not left in a move before it has answered what was published on it",
+		func(t *testing.T, w *world) {
+			w.next(func(l *fakeLink) { withHistories(l); silent(l) })
+			c, first := w.connected(edgeA, edgeB)
+			plain := publishConfirmed(c)
+			synctest.Wait()
+			w.next(withHistories)
+			first.line("RECONNECT")
+			event[Moving](w)
+			time.Sleep(settleTime + time.Second)
+			synctest.Wait()
+			noEvent[Moved](w)
+			first.line(fmt.Sprintf("OK:PUB:%d", first.published()[0].ID))
+			equal(t, "(<-plain).err", (<-plain).err, nil)
+			event[Moved](w)
+			if got := <-publishConfirmed(c); got.err != nil || got.after != 0 {
+				t.Errorf("got %+v", got)
+			}
+		})
 	bubble(t, "many at once, in no order of their answers", func(t *testing.T, w *world) {
 		w.next(func(l *fakeLink) { withHistories(l); silent(l) })
 		c, l := w.connected(edgeA)

@@ -13,6 +13,12 @@ import (
 )
 
 func TestLines(t *testing.T) {
+	scenes{
+		// That is so, too, when it comes to another edge.
+		"of a link between edges each change is told once": `
+			1 says LINK:up; 1 says LINK:down; 1 says LINK:down; told LinkDown A; drains; told Moved; told LinkUp B
+			2 says LINK:down; told LinkDown; 2 says LINK:up; told LinkUp; silent on LinkUp LinkDown`,
+	}.run(t, twoEdges)
 	bubble(t, "Subscription lines", func(t *testing.T, w *world) {
 		c, l := w.connected(edgeA)
 		l.set(func(l *fakeLink) {
@@ -74,43 +80,18 @@ func TestLines(t *testing.T) {
 			t.Errorf("got %+v", <-w.events)
 		}
 	})
-	// The application is told once of each change of the link that its edge has to others;
-	// which it also is when it comes to another edge.
-	bubble(t, "Link", func(t *testing.T, w *world) {
-		c, first := w.connected(edgeA, edgeB)
-		event[Connected](w)
-		for _, line := range []string{"LINK:up", "LINK:down", "LINK:down"} {
-			first.line(line)
-		}
-		equal(t, "LinkDown.Edge", event[LinkDown](w).Edge, first.edge)
-		first.line("RECONNECT")
-		second := <-w.links
-		event[Moved](w)
-		equal(t, "LinkUp.Edge", event[LinkUp](w).Edge, second.edge)
-		second.line("LINK:down")
-		event[LinkDown](w)
-		second.line("LINK:up")
-		event[LinkUp](w)
-		synctest.Wait()
-		for len(w.events) > 0 {
-			switch e := (<-w.events).(type) {
-			case LinkUp, LinkDown:
-				t.Errorf("got %+v once more", e)
+	bubble(t, "an edge of an earlier version knows no features, which is nothing to tell",
+		func(t *testing.T, w *world) {
+			w.ready = func(l *fakeLink) { l.answer[wire.LineFeatures] = "ERR:bad_request" }
+			_, l := w.connected(edgeA)
+			event[Connected](w)
+			l.line("ERR:bad_request") // this one is of something else
+			equal(t, "EdgeError.Code", event[EdgeError](w).Code, "bad_request")
+			synctest.Wait()
+			if len(w.events) > 0 {
+				t.Errorf("got %+v", <-w.events)
 			}
-		}
-		noError(t, c.Close())
-	})
-	bubble(t, "an edge of an earlier version knows no features, which is nothing to tell", func(t *testing.T, w *world) {
-		w.ready = func(l *fakeLink) { l.answer[wire.LineFeatures] = "ERR:bad_request" }
-		_, l := w.connected(edgeA)
-		event[Connected](w)
-		l.line("ERR:bad_request") // this one is of something else
-		equal(t, "EdgeError.Code", event[EdgeError](w).Code, "bad_request")
-		synctest.Wait()
-		if len(w.events) > 0 {
-			t.Errorf("got %+v", <-w.events)
-		}
-	})
+		})
 	// What a later edge may send is ignored: a line, a tag of a frame, and a field of a tag
 	// that is known. A frame that is broken ends the connection.
 	bubble(t, "Unknown messages", func(t *testing.T, w *world) {

@@ -40,43 +40,46 @@ func TestSlowPath(t *testing.T) {
 }
 
 func TestLiveness(t *testing.T) {
-	suspect(t, "where messages come, but no PONG, suspicions become rare", func(t *testing.T, w *world, c *Client, first *fakeLink, s *Subscription) {
-		go c.Flush(t.Context()) // it has no answer
-		for _, edge := range []string{edgeA, edgeB} {
-			w.slow(edge+" websocket", time.Second)
-		}
-		for n := range 60 {
-			time.Sleep(1500 * time.Millisecond)
-			first.bring(fmt.Sprint(n))
+	suspect(t, "where messages come, but no PONG, suspicions become rare",
+		func(t *testing.T, w *world, c *Client, first *fakeLink, s *Subscription) {
+			go c.Flush(t.Context()) // it has no answer
+			for _, edge := range []string{edgeA, edgeB} {
+				w.slow(edge+" websocket", time.Second)
+			}
+			for n := range 60 {
+				time.Sleep(1500 * time.Millisecond)
+				first.bring(fmt.Sprint(n))
+				payloads(t, s, 1)
+			}
+			if n := w.suspicions(); n > 5 || c.Edge() != edgeA {
+				t.Errorf("%d suspicions in 90 s, at %s", n, c.Edge())
+			}
+		})
+	bubble(t, "SUBs that were answered do not count as bytes that the edge has yet to read",
+		func(t *testing.T, w *world) {
+			c, l := w.connected(edgeA, edgeB)
+			for n := range 500 {
+				mustSubscribe(t, c, fmt.Sprint(strings.Repeat("p", 50), n))
+			}
+			flow(t, l, mustSubscribe(t, c, "x"))
+			l.silence()
+			heard := l.heard()
+			event[Suspect](w)
+			atMost(t, "suspect after", time.Since(heard), 3*time.Second)
+		})
+	bubble(t, "a message that comes with PONG makes the next silence one to ask in, again",
+		func(t *testing.T, w *world) {
+			_, l, s := w.subscribed(edgeA, edgeB)
+			flow(t, l, s)
+			l.set(func(l *fakeLink) { l.mute["PING"] = true })
+			time.Sleep(unusualLeast + 200*time.Millisecond)
+			l.line("PONG")
+			l.bring("1") // in the same moment
 			payloads(t, s, 1)
-		}
-		if n := w.suspicions(); n > 5 || c.Edge() != edgeA {
-			t.Errorf("%d suspicions in 90 s, at %s", n, c.Edge())
-		}
-	})
-	bubble(t, "SUBs that were answered do not count as bytes that the edge has yet to read", func(t *testing.T, w *world) {
-		c, l := w.connected(edgeA, edgeB)
-		for n := range 500 {
-			mustSubscribe(t, c, fmt.Sprint(strings.Repeat("p", 50), n))
-		}
-		flow(t, l, mustSubscribe(t, c, "x"))
-		l.silence()
-		heard := l.heard()
-		event[Suspect](w)
-		atMost(t, "suspect after", time.Since(heard), 3*time.Second)
-	})
-	bubble(t, "a message that comes with PONG makes the next silence one to ask in, again", func(t *testing.T, w *world) {
-		_, l, s := w.subscribed(edgeA, edgeB)
-		flow(t, l, s)
-		l.set(func(l *fakeLink) { l.mute["PING"] = true })
-		time.Sleep(unusualLeast + 200*time.Millisecond)
-		l.line("PONG")
-		l.bring("1") // in the same moment
-		payloads(t, s, 1)
-		heard := time.Now()
-		event[Suspect](w)
-		atMost(t, "suspect after", time.Since(heard), 6*time.Second)
-	})
+			heard := time.Now()
+			event[Suspect](w)
+			atMost(t, "suspect after", time.Since(heard), 6*time.Second)
+		})
 }
 
 // A PONG that waits for the loop as the suspicion begins ends it, even if nobody asks again.

@@ -70,60 +70,62 @@ func TestMove(t *testing.T) {
 			1 says RECONNECT; told Moving; link; after settleTime+leaveTime/2; B gone; A drains; 2 ends 1011
 			1 stores 1; got 1; after 10s; silent on Disconnected; 1 asked RSUB:t:x:now; B back; told Moved`,
 	}.run(t, withHistory)
-	bubble(t, "a message of a subscription that the current connection does not have is given at once", func(t *testing.T, w *world) {
-		c, first := w.connected(edgeA)
-		mustSubscribe(t, c, "x")
-		first.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
-		first.line("RECONNECT")
-		second := <-w.links
-		early := mustSubscribe(t, c, "early") // on both
-		time.Sleep(settleTime + time.Millisecond)
-		late := mustSubscribe(t, c, "late") // on the next one alone
-		second.deliver("late", "1", "late")
-		payloads(t, late, 1)
-		second.deliver("early", "2", "early")
-		synctest.Wait()
-		equal(t, "given before the first is left", len(early.Messages()), 0)
-		before := time.Now()
-		event[Moved](w)
-		atMost(t, "left after", time.Since(before), leaveTime)
-		payloads(t, early, 1)
-		a, _ := first.sent()
-		b, _ := second.sent()
-		if slices.Contains(a, "SUB:t:late") || !slices.Contains(a, "SUB:t:early") || !slices.Contains(b, "SUB:t:late") || !slices.Contains(b, "SUB:t:early") {
-			t.Errorf("sent %q and %q", a, b)
-		}
-	})
-	bubble(t, "a stream of messages on two edges of different speeds loses nothing in a move", func(t *testing.T, w *world) {
-		_, l, s := w.subscribed(edgeA, edgeB)
-		next := 0
-		const each = 500
-		for range 5 {
-			l.line("RECONNECT")
+	bubble(t, "a message of a subscription that the current connection does not have is given at once",
+		func(t *testing.T, w *world) {
+			c, first := w.connected(edgeA)
+			mustSubscribe(t, c, "x")
+			first.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
+			first.line("RECONNECT")
 			second := <-w.links
+			early := mustSubscribe(t, c, "early") // on both
+			time.Sleep(settleTime + time.Millisecond)
+			late := mustSubscribe(t, c, "late") // on the next one alone
+			second.deliver("late", "1", "late")
+			payloads(t, late, 1)
+			second.deliver("early", "2", "early")
 			synctest.Wait()
-			for i := range each { // both have it, the next one in part earlier, in part later
-				payload := fmt.Sprint(next + i)
-				if i%100 < 50 {
-					second.bring(payload)
-					l.bring(payload)
-				} else {
-					l.bring(payload)
-					second.bring(payload)
-				}
-				if i%10 == 0 {
-					time.Sleep(2 * time.Millisecond)
-				}
-			}
+			equal(t, "given before the first is left", len(early.Messages()), 0)
+			before := time.Now()
 			event[Moved](w)
-			for i, got := range payloads(t, s, each) {
-				if got != fmt.Sprint(next+i) {
-					t.Fatalf("got %s, want %d", got, next+i)
-				}
+			atMost(t, "left after", time.Since(before), leaveTime)
+			payloads(t, early, 1)
+			a, _ := first.sent()
+			b, _ := second.sent()
+			if slices.Contains(a, "SUB:t:late") || !slices.Contains(a, "SUB:t:early") || !slices.Contains(b, "SUB:t:late") || !slices.Contains(b, "SUB:t:early") {
+				t.Errorf("sent %q and %q", a, b)
 			}
-			next += each
-			l = second
-		}
-		equal(t, "a copy", len(s.Messages()), 0)
-	})
+		})
+	bubble(t, "a stream of messages on two edges of different speeds loses nothing in a move",
+		func(t *testing.T, w *world) {
+			_, l, s := w.subscribed(edgeA, edgeB)
+			next := 0
+			const each = 500
+			for range 5 {
+				l.line("RECONNECT")
+				second := <-w.links
+				synctest.Wait()
+				for i := range each { // both have it, the next one in part earlier, in part later
+					payload := fmt.Sprint(next + i)
+					if i%100 < 50 {
+						second.bring(payload)
+						l.bring(payload)
+					} else {
+						l.bring(payload)
+						second.bring(payload)
+					}
+					if i%10 == 0 {
+						time.Sleep(2 * time.Millisecond)
+					}
+				}
+				event[Moved](w)
+				for i, got := range payloads(t, s, each) {
+					if got != fmt.Sprint(next+i) {
+						t.Fatalf("got %s, want %d", got, next+i)
+					}
+				}
+				next += each
+				l = second
+			}
+			equal(t, "a copy", len(s.Messages()), 0)
+		})
 }

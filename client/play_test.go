@@ -33,6 +33,8 @@ import (
 //	1 caught 7             link 1 answers RSUB: there is nothing more behind the position 7, of which
 //	                       scripts write @7; 1 caught 7 gap: and something is missing
 //	1 gap 7                link 1 tells of a gap before the position 7
+//	1 first room.1/a -b    link 1 brings the first page of those who are there, see fakeLink.here;
+//	                       1 page, 1 last, 1 all: another one, the last, the only one
 //	1 heard SUB:t:x PING   link 1 has got these lines, and no others
 //	1 asked SUB:t:x        the same in the order of the alphabet, and without PING
 //	1 counts SUB:t:x 3-5   link 1 has got this line 3 to 5 times
@@ -52,6 +54,9 @@ import (
 //	flushing; flushed      the same, while other things happen; flushed may fail, too
 //	publishing a           publish, and then flush; flushed awaits all
 //	subscribe y            it succeeds, and does not count above
+//	join room.1; leave     a membership begins, and ends
+//	changes +room.1/a      the reader of room.* is told this, see changes; also members and counts
+//	synced                 the presence is, and the membership has not ended; unsynced: it is not
 //	unsubscribe            the subscription to x ends; ended: it has, for want of the permission
 //	incomplete             the current connection does not have all subscriptions
 //	wakes                  the machine has slept for an hour; roams: it has another network
@@ -68,7 +73,10 @@ type scene struct {
 	c     *Client
 	s     *Subscription
 	links []*fakeLink
-	calls []<-chan error // that are under way
+	calls []<-chan error  // that are under way
+	base  func(*fakeLink) // what the edges can; nil: no more than others
+	p     *Presence       // of room.*; nil: none
+	m     *Membership     // of room.1; nil: none
 }
 
 // scenes runs subtests, by their names.
@@ -118,7 +126,20 @@ func awake(w *world) *scene {
 func withHistory(w *world) *scene {
 	w.next(withHistories)
 	c, l := w.connected(edgeA, edgeB)
-	return &scene{t: w.t, w: w, c: c, s: begin(w.t, c, l, Now, nil), links: []*fakeLink{l}}
+	return &scene{t: w.t, w: w, c: c, s: begin(w.t, c, l, Now, nil), links: []*fakeLink{l}, base: withHistories}
+}
+
+// withMembers is for a presence of room.*, where ada and bob are in room.1, and no subscription.
+func withMembers(w *world) *scene {
+	w.next(withPresence)
+	c, l := w.connected(edgeA, edgeB)
+	return &scene{t: w.t, w: w, c: c, p: watch(w.t, c, l, "room.1/ada", "room.1/bob"), links: []*fakeLink{l}, base: withPresence}
+}
+
+// withRenewals is for tokens that are renewed after 4 to 5 s.
+func withRenewals(w *world) *scene {
+	c, l := w.mustConnect([]string{edgeA, edgeB}, (&issuer{life: 10 * time.Second}).options)
+	return &scene{t: w.t, w: w, c: c, s: mustSubscribe(w.t, c, "x"), links: []*fakeLink{l}}
 }
 
 func (s *scene) play(script string) {
@@ -213,7 +234,24 @@ func (s *scene) step(verb string, words []string) {
 	case "wakes":
 		s.w.machine.set(func(m *fakeMachine) { m.slept = time.Hour })
 	case "subscribe":
-		mustSubscribe(s.t, s.c, word)
+		if sub := mustSubscribe(s.t, s.c, word); s.s == nil {
+			s.s = sub
+		}
+	case "join":
+		s.m = mustJoin(s.t, s.c, word)
+	case "leave":
+		noError(s.t, s.m.Leave(s.t.Context()))
+	case "changes":
+		changes(s.t, s.p, words...)
+	case "members":
+		wantMembers(s.t, s.p, words...)
+	case "counts":
+		wantCounts(s.t, s.p, word)
+	case "synced", "unsynced":
+		wantSynced(s.t, s.p, verb == "synced")
+		if s.m != nil {
+			noError(s.t, s.m.Err())
+		}
 	case "close":
 		s.c.Close()
 		wantError(s.t, s.c.Publish(s.t.Context(), "t", "x", nil), ErrClosed)
@@ -229,8 +267,8 @@ func (s *scene) step(verb string, words []string) {
 		s.play("1 says RECONNECT; link")
 	case "next":
 		s.w.next(func(l *fakeLink) {
-			if s.s.history != nil && words[0] != "plain" {
-				withHistories(l)
+			if s.base != nil && words[0] != "plain" {
+				s.base(l)
 			}
 			if words[0] == "swallow" && l.transport == WebTransport {
 				l.mute[""] = true
@@ -310,6 +348,8 @@ func (s *scene) of(l *fakeLink, verb string, words []string) {
 		l.caughtUp(numberOf(words[0]), len(words) == 1)
 	case "gap":
 		l.in <- wire.AppendGap(nil, "t", "x", at(numberOf(line)))
+	case "first", "page", "last", "all":
+		l.here(map[string]int{"first": first, "last": synced, "all": first | synced}[verb], words...)
 	case "heard":
 		wantLines(s.t, l, strings.Fields(line)...)
 	case "asked":
@@ -393,7 +433,7 @@ func span(text string) (sum time.Duration) {
 		d, ok := map[string]time.Duration{
 			"settleTime": settleTime, "behindTime": behindTime, "leaveTime": leaveTime, "noteLife": noteLife,
 			"suspectEvery": suspectEvery, "shelfTime": shelfTime, "trailTime": trailTime, "trailEvery": trailEvery,
-			"nextTimeout": nextTimeout, "unusualLeast": unusualLeast, "holeTime": holeTime, "fallback": upgradeOnline,
+			"nextTimeout": nextTimeout, "unusualLeast": unusualLeast, "holeTime": holeTime, "fallback": upgradeOnline, "syncTime": syncTime,
 		}[part]
 		if !ok {
 			var err error

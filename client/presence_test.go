@@ -185,29 +185,30 @@ func TestJoin(t *testing.T) {
 		l.askedFor(t, "JOIN:t:room.1", "JOIN:t:room.1", "JOIN:~:x", "LEAVE:t:room.1", "LEAVE:t:room.1", "LEAVE:~:x")
 		wantError(t, errorOf(c.Join(t.Context(), "t", "y")), ErrClosed)
 	})
-	members(t, "what is refused has not begun, and does not come back", func(t *testing.T, w *world, c *Client, l *fakeLink) {
-		for _, code := range []Code{"permission_denied", "no_presence", "no_subject", "too_many_members", "try_later", "of_tomorrow"} {
-			l.set(func(l *fakeLink) {
-				l.answer["JOIN:t:room.1"] = "ERR:" + string(code) + ":JOIN:t:room.1"
-				l.answer["WHO:t:room.*"] = "ERR:" + string(code) + ":WHO:t:room.*"
-			})
-			for _, want := range []Error{{Channel: "room.1"}, {Pattern: "room.*"}} {
-				var err error
-				if want.Channel != "" {
-					_, err = c.Join(t.Context(), "t", "room.1")
-				} else {
-					_, err = c.Presence(t.Context(), "t", "room.*")
+	members(t, "what is refused has not begun, and does not come back",
+		func(t *testing.T, w *world, c *Client, l *fakeLink) {
+			for _, code := range []Code{"permission_denied", "no_presence", "no_subject", "too_many_members", "try_later", "of_tomorrow"} {
+				l.set(func(l *fakeLink) {
+					l.answer["JOIN:t:room.1"] = "ERR:" + string(code) + ":JOIN:t:room.1"
+					l.answer["WHO:t:room.*"] = "ERR:" + string(code) + ":WHO:t:room.*"
+				})
+				for _, want := range []Error{{Channel: "room.1"}, {Pattern: "room.*"}} {
+					var err error
+					if want.Channel != "" {
+						_, err = c.Join(t.Context(), "t", "room.1")
+					} else {
+						_, err = c.Presence(t.Context(), "t", "room.*")
+					}
+					e, _ := err.(*Error)
+					want.Tenant, want.Code, want.Text = "t", code, e.Text
+					equal(t, "error", *e, want)
 				}
-				e, _ := err.(*Error)
-				want.Tenant, want.Code, want.Text = "t", code, e.Text
-				equal(t, "error", *e, want)
 			}
-		}
-		l.end(1011)
-		event[Reconnected](w)
-		wantLines(t, <-w.links)
-		wantNone(t, "an event", w.events)
-	})
+			l.end(1011)
+			event[Reconnected](w)
+			wantLines(t, <-w.links)
+			wantNone(t, "an event", w.events)
+		})
 	members(t, "a call whose time is over leaves nothing behind", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		l.set(func(l *fakeLink) { l.mute["JOIN"], l.mute["WHO"] = true, true })
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -449,141 +450,53 @@ func TestPresence(t *testing.T) {
 		changes(t, p, "room.1:1")
 		wantLines(t, second, "WHO:t:room.*:count")
 	})
-	members(t, "an edge that has more to tell than it can tells counts meanwhile", func(t *testing.T, w *world, c *Client, l *fakeLink) {
-		p := watch(t, c, l, "room.1/ada", "room.2/bob")
-		counts := also(t, c, WithCounts())
-		l.here(0, "room.1:3", "room.2:0", "room.3:2")
-		wantCounts(t, p, "room.1:3 room.3:2")
-		wantMembers(t, p, "room.1/ada", "room.2/bob")
-		changes(t, counts, "room.1:3", "room.2:0", "room.3:2")
-		changes(t, p, "room.1:3", "room.2:0", "room.3:2")
-		l.here(0, "room.1:4")
-		l.here(0, "room.1/cy", "-room.2/bob")
-		changes(t, p, "room.1:4", "+room.1/cy", "-room.2/bob")
-		l.here(0, "room.3:3")
-		l.here(synced, "room.1/dan", "room.3/eve")
-		wantCounts(t, p, "room.1:3 room.3:1")
-		changes(t, p, "+room.1/dan", "+room.3/eve")
-		changes(t, counts, "room.3:1") // room.1 has as many as it was told last
-	})
-	// A loss of the connection is no leaving: what another one brings is compared with what was
-	// shown.
-	members(t, "Presence restored", func(t *testing.T, w *world, c *Client, l *fakeLink) {
-		p := watch(t, c, l, "room.1/ada", "room.1/bob", "room.1/cy")
-		l.end(1011)
-		event[Disconnected](w)
-		wantSynced(t, p, false)
-		event[Reconnected](w)
-		second := <-w.links
-		second.here(first, "room.1/ada")
-		second.here(0, "room.1:9")
-		wantCounts(t, p, "room.1:9")
-		changes(t, p, "room.1:9")
-		wantSynced(t, p, false)
-		wantMembers(t, p, "room.1/ada", "room.1/bob", "room.1/cy")
-		second.here(first, "room.1/cy@1") // it begins anew
-		second.here(synced, "room.1/bob", "room.1/dan")
-		changes(t, p, "-room.1/ada", "*room.1/cy", "+room.1/dan")
-		wantMembers(t, p, "room.1/bob", "room.1/cy", "room.1/dan")
-		wantSynced(t, p, true)
-		// A page that begins anew without a loss.
-		second.here(first|synced, "room.1/bob", "room.1/cy@1")
-		changes(t, p, "-room.1/dan")
-	})
+	members(t, "an edge that has more to tell than it can tells counts meanwhile",
+		func(t *testing.T, w *world, c *Client, l *fakeLink) {
+			p := watch(t, c, l, "room.1/ada", "room.2/bob")
+			counts := also(t, c, WithCounts())
+			l.here(0, "room.1:3", "room.2:0", "room.3:2")
+			wantCounts(t, p, "room.1:3 room.3:2")
+			wantMembers(t, p, "room.1/ada", "room.2/bob")
+			changes(t, counts, "room.1:3", "room.2:0", "room.3:2")
+			changes(t, p, "room.1:3", "room.2:0", "room.3:2")
+			l.here(0, "room.1:4")
+			l.here(0, "room.1/cy", "-room.2/bob")
+			changes(t, p, "room.1:4", "+room.1/cy", "-room.2/bob")
+			l.here(0, "room.3:3")
+			l.here(synced, "room.1/dan", "room.3/eve")
+			wantCounts(t, p, "room.1:3 room.3:1")
+			changes(t, p, "+room.1/dan", "+room.3/eve")
+			changes(t, counts, "room.3:1") // room.1 has as many as it was told last
+		})
 }
 func TestPresenceMoves(t *testing.T) {
-	// In a move the old connection feeds a presence until the new one has brought all there is.
-	members(t, "Presence moves", func(t *testing.T, w *world, c *Client, l *fakeLink) {
-		p := watch(t, c, l, "room.1/ada", "room.1/bob")
-		l.line("RECONNECT")
-		second := <-w.links
-		synctest.Wait()
-		second.here(first, "room.1/ada")
-		l.here(0, "room.1/cy")
-		changes(t, p, "+room.1/cy")
-		time.Sleep(settleTime + behindTime)
-		l.here(0, "-room.1/bob")
-		changes(t, p, "-room.1/bob")
-		l.askedFor(t, "WHO:t:room.*")
-		second.here(synced, "room.1/cy")
-		l.here(0, "room.1/old")
-		changes(t, p)
-		event[Moved](w)
-		wantSynced(t, p, true)
-		second.here(0, "room.1/dan")
-		l.here(0, "room.1/older")
-		changes(t, p, "+room.1/dan")
-		wantMembers(t, p, "room.1/ada", "room.1/cy", "room.1/dan")
-		l.askedFor(t, "WHO:t:room.*")
-	})
-	members(t, "a move does not wait for ever for the next edge to say who is present", func(t *testing.T, w *world, c *Client, l *fakeLink) {
-		p := watch(t, c, l, "room.1/ada")
-		began := time.Now()
-		l.line("RECONNECT")
-		second := <-w.links
-		event[Moved](w)
-		if took := time.Since(began); took < syncTime || took > syncTime+settleTime+behindTime+leaveTime {
-			t.Errorf("moved after %v", took)
-		}
-		wantSynced(t, p, false)
-		second.here(first|synced, "room.1/ada")
-		changes(t, p)
-		wantSynced(t, p, true)
-	})
-	members(t, "the next connection that has brought all there is may die: the old one still knows", func(t *testing.T, w *world, c *Client, l *fakeLink) {
-		mustSubscribe(t, c, "x")
-		m := mustJoin(t, c, "room.1")
-		p := watch(t, c, l, "room.1/ada")
-		w.next(func(l *fakeLink) { withPresence(l); muteSub(l) })
-		l.line("RECONNECT")
-		second := <-w.links
-		synctest.Wait()
-		second.here(first|synced, "room.1/ada", "room.1/bob")
-		changes(t, p, "+room.1/bob")
-		l.here(0, "room.1/cy")
-		changes(t, p)
-		second.end(1011)
-		changes(t, p, "-room.1/bob", "+room.1/cy")
-		l.here(0, "room.1/bob")
-		changes(t, p, "+room.1/bob")
-		if !p.Synced() || m.Err() != nil {
-			t.Error("not synced, or no member any more")
-		}
-		third := <-w.links
-		third.here(first|synced, "room.1/ada", "room.1/bob", "room.1/cy")
-		third.line("OK:SUB:t:x")
-		event[Moved](w)
-		changes(t, p)
-	})
-	members(t, "beside a suspect connection the next one takes over what it does", func(t *testing.T, w *world, c *Client, l *fakeLink) {
-		m := mustJoin(t, c, "room.1")
-		p := watch(t, c, l, "room.1/ada", "room.1/bob")
-		flow(t, l, mustSubscribe(t, c, "x"))
-		l.silence()
-		event[Suspect](w)
-		second := <-w.links
-		event[Recovered](w)
-		changes(t, p)
-		wantMembers(t, p, "room.1/ada", "room.1/bob")
-		second.here(first|synced, "room.1/ada")
-		changes(t, p, "-room.1/bob")
-		l.here(0, "room.1/cy")
-		changes(t, p)
-		noError(t, m.Leave(t.Context()))
-		synctest.Wait()
-		for _, edge := range []*fakeLink{l, second} { // the old one may have it as a member still
-			if lines, _ := edge.sent(); !slices.Contains(lines, "LEAVE:t:room.1") {
-				t.Errorf("%s has got %q", edge.edge, lines)
-			}
-		}
-	})
-	bubble(t, "a frame that is broken ends the connection, as any other does", func(t *testing.T, w *world) {
-		w.next(withPresence)
-		_, l := w.connected(edgeA)
-		l.in <- []byte{5, 0x80} // of a later version
-		l.in <- []byte{5, 3, 0}
-		wantError(t, event[Disconnected](w).Err, ErrProtocol)
-	})
+	scenes{
+		// A loss of the connection is no leaving: what another one brings is compared with what was
+		// shown.
+		"a loss": `
+			1 ends 1011; told Disconnected; unsynced; told Reconnected; link
+			2 first room.1/ada; 2 page room.1:9; counts room.1:9; changes room.1:9; unsynced; members room.1/ada room.1/bob
+			2 first room.1/bob@1; 2 last room.1/dan # it starts again
+			changes -room.1/ada *room.1/bob +room.1/dan; members room.1/bob room.1/dan; synced
+			2 all room.1/bob@1; changes -room.1/dan # it starts again without a loss`,
+		"in a move the old connection feeds it until the new one has brought all there is": `
+			drains; settle; 2 first room.1/ada; 1 page room.1/cy; changes +room.1/cy
+			after settleTime+behindTime; 1 page -room.1/bob; changes -room.1/bob; 1 asked WHO:t:room.*
+			2 last room.1/cy; 1 page room.1/old; changes; told Moved; synced
+			2 page room.1/dan; 1 page room.1/older; changes +room.1/dan; members room.1/ada room.1/cy room.1/dan
+			1 asked WHO:t:room.*`,
+		"a move does not wait for ever for the next edge to say who is present": `
+			drains; told Moved in=syncTime-syncTime+settleTime+behindTime+leaveTime; unsynced
+			2 all room.1/ada room.1/bob; changes; synced`,
+		"the next connection that has brought all there is may die: the old one still knows": `
+			join room.1; subscribe x; next mute SUB; drains; settle; 2 all room.1/ada room.1/bob room.1/eve; changes +room.1/eve
+			1 page room.1/cy; changes; 2 ends 1011; changes +room.1/cy -room.1/eve; 1 page room.1/eve; changes +room.1/eve
+			synced; link; 3 all room.1/ada room.1/bob room.1/cy room.1/eve; 3 says OK:SUB:t:x; told Moved; changes`,
+		"beside a suspect connection the next one takes over": `
+			join room.1; subscribe x; flow; 1 mute; told Suspect; link; told Recovered; changes; members room.1/ada room.1/bob
+			2 all room.1/ada; changes -room.1/bob; 1 page room.1/cy; changes
+			leave; 1 counts LEAVE:t:room.1 1; 2 counts LEAVE:t:room.1 1 # the old one may have it as a member still`,
+	}.run(t, withMembers)
 }
 
 // When the client ends with an error, the reader is told the rest, and then why.

@@ -9,22 +9,14 @@ import (
 )
 
 func TestReconnects(t *testing.T) {
-	bubble(t, "while the client is not back, a further loss does not make it away for less long", func(t *testing.T, w *world) {
-		c, l := w.connected(edgeA)
-		mustSubscribe(t, c, "x")
-		heard := l.heard()
-		w.next(muteSub)
-		l.end(1001)
-		l = <-w.links
-		time.Sleep(20 * time.Second)
-		l.line("ERR:of_later")
-		synctest.Wait()
-		w.next(nil)
-		l.end(1001)
-		if e := event[Reconnected](w); e.Away != time.Since(heard) || e.Away < 20*time.Second {
-			t.Errorf("away %v", e.Away)
-		}
-	})
+	scenes{
+		"a further loss, while the client is not back, does not make it away for less long": `
+			next mute SUB; 1 ends 1001; link; after 20s; 2 says ERR:of_later; settle; next answers; 2 ends 1001
+			told Reconnected Away:20.`,
+		"a subscription that is restored may be refused then": `
+			subscribe y; next denies x; 1 ends 1001; told SubscriptionError Pattern:x Code:permission_denied; ended
+			told Reconnected; 1 counts UNSUB:t:y 0`,
+	}.run(t, oneEdge)
 	bubble(t, "Reconnect", func(t *testing.T, w *world) {
 		c, l := w.connected(edgeA, edgeB)
 		s := mustSubscribe(t, c, "x.#")
@@ -72,16 +64,6 @@ func TestReconnects(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 		noError(t, c.Publish(t.Context(), "t", "x", nil))
-	})
-	bubble(t, "a subscription that is restored may be refused then", func(t *testing.T, w *world) {
-		c, l := w.connected(edgeA)
-		s, kept := mustSubscribe(t, c, "x"), mustSubscribe(t, c, "y")
-		w.next(func(l *fakeLink) { l.answer["SUB:t:x"] = "ERR:permission_denied:SUB:t:x" })
-		l.end(1001)
-		wantEvent(w, SubscriptionError{Tenant: "t", Pattern: "x", Code: "permission_denied"})
-		event[Reconnected](w)
-		wantEnd(t, s, ErrPermissionDenied)
-		equal(t, "kept.Err()", kept.Err(), nil)
 	})
 }
 

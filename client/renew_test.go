@@ -12,12 +12,6 @@ import (
 )
 
 func TestRenewToken(t *testing.T) {
-	bubble(t, "another token", func(t *testing.T, w *world) {
-		c, _ := w.mustConnect([]string{edgeA}, (&issuer{life: time.Hour}).options)
-		must(t, c.RenewToken(t.Context()))
-		equal(t, "Moved.Reason", event[Moved](w).Reason, ReasonToken)
-		equal(t, "token", (<-w.links).token, "AT_2")
-	})
 	bubble(t, "the same token", func(t *testing.T, w *world) {
 		i := &issuer{life: time.Hour, same: true}
 		c, _ := w.mustConnect([]string{edgeA}, i.options)

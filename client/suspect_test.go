@@ -173,20 +173,21 @@ func TestSuspect(t *testing.T) {
 			t.Errorf("%d frames on the first", len(frames))
 		}
 	})
-	suspect(t, "subscribe and Unsubscribe come to their end during a suspicion", func(t *testing.T, w *world, c *Client, _ *fakeLink, s *Subscription) {
-		w.slow(edgeB+" websocket", 2*time.Second)
-		old := mustSubscribeLater(t, c, "y")
-		event[Suspect](w)
-		y := mustSubscribeLater(t, c, "z")
-		unsubscribed := async(func() error { return s.Unsubscribe(t.Context()) })
-		event[Recovered](w)
-		second := <-w.links
-		noError(t, <-unsubscribed)
-		for sub, channel := range map[*Subscription]string{<-old: "y", <-y: "z"} {
-			second.deliver(channel, "1", channel)
-			payloads(t, sub, 1)
-		}
-	})
+	suspect(t, "subscribe and Unsubscribe come to their end during a suspicion",
+		func(t *testing.T, w *world, c *Client, _ *fakeLink, s *Subscription) {
+			w.slow(edgeB+" websocket", 2*time.Second)
+			old := mustSubscribeLater(t, c, "y")
+			event[Suspect](w)
+			y := mustSubscribeLater(t, c, "z")
+			unsubscribed := async(func() error { return s.Unsubscribe(t.Context()) })
+			event[Recovered](w)
+			second := <-w.links
+			noError(t, <-unsubscribed)
+			for sub, channel := range map[*Subscription]string{<-old: "y", <-y: "z"} {
+				second.deliver(channel, "1", channel)
+				payloads(t, sub, 1)
+			}
+		})
 	// An interest that only the next connection has confirmed is confirmed when the current one dies.
 	suspect(t, "Subscribe and suspect dies", func(t *testing.T, w *world, c *Client, first *fakeLink, _ *Subscription) {
 		w.next(func(l *fakeLink) { l.mute["SUB:t:x"] = true })
@@ -207,40 +208,6 @@ func mustSubscribeLater(t *testing.T, c *Client, pattern string) <-chan *Subscri
 	go func() { done <- mustSubscribe(t, c, pattern) }()
 	synctest.Wait()
 	return done
-}
-
-// What falls due while the client is suspect is done afterwards.
-func TestMovesWaitForSuspicion(t *testing.T) {
-	for _, which := range []string{"first", "first drains", "second"} {
-		bubble(t, which, func(t *testing.T, w *world) {
-			// The provider is asked again after 4 to 5 s.
-			c, first := w.mustConnect([]string{edgeA, edgeB}, (&issuer{life: 10 * time.Second}).options)
-			s := mustSubscribe(t, c, "x")
-			flow(t, first, s)
-			first.silence()
-			w.next(muteSub)
-			event[Suspect](w)
-			second := <-w.links
-			time.Sleep(2200 * time.Millisecond) // the next token is there
-			w.next(nil)
-			switch which {
-			case "first":
-				first.set(func(l *fakeLink) { clear(l.mute) })
-			case "first drains":
-				first.set(func(l *fakeLink) { clear(l.mute) })
-				first.line("RECONNECT")
-			default:
-				second.line("RECONNECT")
-				second.line("OK:SUB:t:x")
-			}
-			first.line("PONG")
-			start := time.Now()
-			if got := transitions(w, 2); !slices.Equal(got, []string{"Recovered", "Moving"}) || time.Since(start) > suspectEvery {
-				t.Errorf("got %q after %v", got, time.Since(start))
-			}
-			wantStrings(t, "transitions(w, 1)", transitions(w, 1), "Moved")
-		})
-	}
 }
 
 // The current one wakes, and is to be left at once, in the moment in which the next one is ready:
@@ -267,4 +234,14 @@ func TestSuspectAtOnce(t *testing.T) {
 			noError(t, c.Flush(t.Context()))
 		})
 	}
+}
+
+// What falls due while the client is suspect is done afterwards: the next token is there.
+func TestMovesWaitForSuspicion(t *testing.T) {
+	const begin, moves = "beside; after 2200ms; next answers; ", "1 says PONG; told Recovered in=0s-suspectEvery; told Moving; told Moved"
+	scenes{
+		"the first wakes":              begin + "1 answers; " + moves,
+		"the first drains":             begin + "1 answers; 1 says RECONNECT; " + moves,
+		"the second leads, and drains": begin + "2 says RECONNECT; 2 says OK:SUB:t:x; " + moves,
+	}.run(t, withRenewals)
 }

@@ -86,17 +86,18 @@ func TestWayBack(t *testing.T) {
 			A/wt back; next mute; tried in 4m-361s; link; 2: 1; settle; 1 ends 1006; told Disconnected
 			2 says features; 2 says OK:SUB:t:x; told Reconnected Transport:webtransport; over webtransport; got 1`,
 	}.run(t, overWebSocket)
-	bubble(t, "a next connection that says nothing is given up, also without subscriptions", func(t *testing.T, w *world) {
-		c, _ := onWebSocket(w)
-		w.tries()
-		w.set(edgeA+" webtransport", nil)
-		w.next(func(l *fakeLink) { l.mute[""] = true })
-		w.nextTry()
-		time.Sleep(2 * nextTimeout)
-		wantStrings(t, "told of", transitionsNow(w))
-		equal(t, "transport", c.Transport(), WebSocket)
-		within(t, "tried", w.nextTry(), "7m-721s")
-	})
+	bubble(t, "a next connection that says nothing is given up, also without subscriptions",
+		func(t *testing.T, w *world) {
+			c, _ := onWebSocket(w)
+			w.tries()
+			w.set(edgeA+" webtransport", nil)
+			w.next(func(l *fakeLink) { l.mute[""] = true })
+			w.nextTry()
+			time.Sleep(2 * nextTimeout)
+			wantStrings(t, "told of", transitionsNow(w))
+			equal(t, "transport", c.Transport(), WebSocket)
+			within(t, "tried", w.nextTry(), "7m-721s")
+		})
 }
 
 // A path that lets the handshakes of WebTransport pass, and swallows what is longer, is not

@@ -85,32 +85,34 @@ func TestWaking(t *testing.T) {
 			w.watch.leave(&b)
 		}
 	})
-	bubble(t, "a loop that comes late has slept, and does not count that against the edge", func(t *testing.T, w *world) {
-		c, l := w.connected(edgeA)
-		l.silence()
-		go c.Flush(t.Context()) // its PING is what counts
-		synctest.Wait()
-		w.set(edgeA, errUnreachable)
-		c.post(func() { time.Sleep(time.Hour) })
-		start := time.Now()
-		event[Disconnected](w)
-		if since := time.Since(start); since < time.Hour+35*time.Second {
-			t.Errorf("lost after %v", since)
-		}
-	})
-	bubble(t, "when the machine has other addresses the client asks, and tries WebTransport again", func(t *testing.T, w *world) {
-		m := watched(w)
-		c, _ := onWebSocket(w)
-		mustSubscribe(t, c, "x")
-		w.set(edgeA+" webtransport", nil)
-		synctest.Wait() // the watcher has looked once
-		m.set(func(m *fakeMachine) { m.addresses = nil })
-		start := time.Now()
-		event[RoundTrip](w)
-		if e := event[Moved](w); e.Transport != WebTransport || time.Since(start) > 14*time.Second {
-			t.Errorf("%+v after %v", e, time.Since(start))
-		}
-	})
+	bubble(t, "a loop that comes late has slept, and does not count that against the edge",
+		func(t *testing.T, w *world) {
+			c, l := w.connected(edgeA)
+			l.silence()
+			go c.Flush(t.Context()) // its PING is what counts
+			synctest.Wait()
+			w.set(edgeA, errUnreachable)
+			c.post(func() { time.Sleep(time.Hour) })
+			start := time.Now()
+			event[Disconnected](w)
+			if since := time.Since(start); since < time.Hour+35*time.Second {
+				t.Errorf("lost after %v", since)
+			}
+		})
+	bubble(t, "when the machine has other addresses the client asks, and tries WebTransport again",
+		func(t *testing.T, w *world) {
+			m := watched(w)
+			c, _ := onWebSocket(w)
+			mustSubscribe(t, c, "x")
+			w.set(edgeA+" webtransport", nil)
+			synctest.Wait() // the watcher has looked once
+			m.set(func(m *fakeMachine) { m.addresses = nil })
+			start := time.Now()
+			event[RoundTrip](w)
+			if e := event[Moved](w); e.Transport != WebTransport || time.Since(start) > 14*time.Second {
+				t.Errorf("%+v after %v", e, time.Since(start))
+			}
+		})
 	bubble(t, "a client that is to ask never does not ask after waking", func(t *testing.T, w *world) {
 		c, l := w.mustConnect([]string{edgeA}, func(o *Options) { o.KeepAlive = -1 })
 		offer(c.signals.woke)

@@ -34,17 +34,18 @@ func TestWebSocket(t *testing.T) {
 		noError(t, <-published)
 		noError(t, s.Unsubscribe(t.Context()))
 	})
-	bubble(t, "what was published before Close reaches the edge, which hears that the client leaves", func(t *testing.T, _ *world) {
-		got := make(chan string, 1)
-		c := newInternet(t).client(nil, func(c *websocket.Conn) {
-			_, m, err := c.ReadMessage()
-			_, _, end := c.ReadMessage()
-			got <- fmt.Sprintf("%q %v %v", m, err, websocket.IsCloseError(end, 1000))
+	bubble(t, "what was published before Close reaches the edge, which hears that the client leaves",
+		func(t *testing.T, _ *world) {
+			got := make(chan string, 1)
+			c := newInternet(t).client(nil, func(c *websocket.Conn) {
+				_, m, err := c.ReadMessage()
+				_, _, end := c.ReadMessage()
+				got <- fmt.Sprintf("%q %v %v", m, err, websocket.IsCloseError(end, 1000))
+			})
+			publish(t, c, "p")
+			noError(t, c.Close())
+			equal(t, "the edge has got", <-got, `"\x00\x01t\x00\x01xp" <nil> true`)
 		})
-		publish(t, c, "p")
-		noError(t, c.Close())
-		equal(t, "the edge has got", <-got, `"\x00\x01t\x00\x01xp" <nil> true`)
-	})
 	bubble(t, "an edge that never ends the connection does not keep Close for long", func(t *testing.T, _ *world) {
 		stay := make(chan struct{})
 		defer close(stay)
