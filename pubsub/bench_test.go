@@ -36,9 +36,7 @@ func BenchmarkPublish(b *testing.B) {
 				sessions := make([]*Session, subscribers+1)
 				for i := range sessions {
 					s, err := hub.Admit(Identity{TokenID: "a", ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}}, Client{})
-					if err != nil {
-						b.Fatal(err)
-					}
+					must(b, err)
 					s.Attach(transport)
 					sessions[i] = s
 					for _, p := range []string{"a.b", "a.*", "#"}[:patterns] {
@@ -55,9 +53,7 @@ func BenchmarkPublish(b *testing.B) {
 				for _, s := range sessions {
 					s.Detach()
 				}
-				if err := hub.Close(); err != nil {
-					b.Fatal(err)
-				}
+				must(b, hub.Close())
 			})
 		}
 	}
@@ -75,9 +71,7 @@ func BenchmarkPublishHooks(b *testing.B) {
 			hub := NewHub(new(localBroker), fastLimits(), zap.NewNop())
 			hub.SetHooks(hooks)
 			s, err := hub.Admit(Identity{TokenID: "a", ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}}, Client{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			s.Attach(discardNow{})
 			s.HandleLine([]byte("SUB:t:a.b"))
 			frame := wire.AppendPublish(nil, wire.Publish{Tenant: []byte("t"), Channel: []byte("a.b"), Payload: make([]byte, 128)})
@@ -86,9 +80,7 @@ func BenchmarkPublishHooks(b *testing.B) {
 				s.HandleFrame(frame)
 			}
 			s.Detach()
-			if err := hub.Close(); err != nil {
-				b.Fatal(err)
-			}
+			must(b, hub.Close())
 		})
 	}
 }
@@ -100,9 +92,7 @@ func BenchmarkPublishToHostile(b *testing.B) {
 	sessions := make([]*Session, 100)
 	for i := range sessions {
 		s, err := hub.Admit(Identity{TokenID: "a", ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}}, Client{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		s.Attach(discardNow{})
 		sessions[i] = s
 		random := rand.New(rand.NewPCG(1, uint64(i)))
@@ -118,7 +108,5 @@ func BenchmarkPublishToHostile(b *testing.B) {
 	for _, s := range sessions {
 		s.Detach()
 	}
-	if err := hub.Close(); err != nil {
-		b.Fatal(err)
-	}
+	must(b, hub.Close())
 }

@@ -25,40 +25,27 @@ const hostileChannel = "aaaaaaa.bbbbbbb.ccccccc.ddddddd"
 
 // Patterns of as many shapes as are allowed, and as many channels as one wants.
 func TestPatternShapesOfConnection(t *testing.T) {
-	limits := fastLimits()
-	limits.MaxPatternShapes = 3
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.MaxPatternShapes = 3 }), func(r *rig) {
 		c := r.connect("a")
-		c.send("SUB:t:a.*", "SUB:t:#", "SUB:u:a.#")
-		c.expect("OK:SUB:t:a.*", "OK:SUB:t:#", "OK:SUB:u:a.#")
+		c.ok("SUB:t:a.*", "SUB:t:#", "SUB:u:a.#")
 		c.send("SUB:t:ab.*", "SUB:u:#", "SUB:t:a.b", "SUB:t:c") // shapes that are there, and channels
 		c.expect("OK:SUB:t:ab.*", "OK:SUB:u:#", "OK:SUB:t:a.b", "OK:SUB:t:c")
-		c.send("SUB:t:a*")
-		c.expect("ERR:too_many_patterns:SUB:t:a*")
-		c.send("UNSUB:t:#")
-		c.expect("OK:UNSUB:t:#")
+		c.answer("SUB:t:a*", "ERR:too_many_patterns:SUB:t:a*")
+		c.ok("UNSUB:t:#")
 		c.send("SUB:t:a*") // u has one of that shape, too
 		c.expect("ERR:too_many_patterns:SUB:t:a*")
-		c.send("UNSUB:u:#", "SUB:t:a*")
-		c.expect("OK:UNSUB:u:#", "OK:SUB:t:a*")
+		c.ok("UNSUB:u:#", "SUB:t:a*")
 	})
 }
 
 func TestPatternShapesOfTenant(t *testing.T) {
-	limits := fastLimits()
-	limits.MaxPatternShapesPerTenant = 2
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.MaxPatternShapesPerTenant = 2 }), func(r *rig) {
 		a, b := r.connect("a"), r.connect("b")
-		a.send("SUB:t:a*", "SUB:t:ab*")
-		a.expect("OK:SUB:t:a*", "OK:SUB:t:ab*")
-		b.send("SUB:t:abc*")
-		b.expect("ERR:too_many_patterns:SUB:t:abc*")
-		b.send("SUB:t:b*", "SUB:t:abc", "SUB:u:abc*")
-		b.expect("OK:SUB:t:b*", "OK:SUB:t:abc", "OK:SUB:u:abc*")
-		a.send("UNSUB:t:ab*")
-		a.take()
-		b.send("SUB:t:abc*")
-		b.expect("OK:SUB:t:abc*")
+		a.ok("SUB:t:a*", "SUB:t:ab*")
+		b.answer("SUB:t:abc*", "ERR:too_many_patterns:SUB:t:abc*")
+		b.ok("SUB:t:b*", "SUB:t:abc", "SUB:u:abc*")
+		a.ask("UNSUB:t:ab*")
+		b.ok("SUB:t:abc*")
 	})
 }
 
@@ -85,8 +72,7 @@ func TestDistinctPatterns(t *testing.T) {
 					connections[i%2].expect("OK:" + line)
 				}
 				a := connections[0]
-				a.send(c.last)
-				a.expect("ERR:too_many_patterns:" + c.last)
+				a.answer(c.last, "ERR:too_many_patterns:"+c.last)
 				a.send(c.lines[0]) // what is there is no new one
 				a.expect("OK:" + c.lines[0])
 				if n := len(r.hub.tenants); strings.Contains(c.last, ":v:") && n != 2 {
@@ -96,13 +82,9 @@ func TestDistinctPatterns(t *testing.T) {
 					connections[i%2].send("UN" + line)
 				}
 				a.take()
-				a.send(c.last)
-				a.expect("OK:" + c.last)
-				a.send("UN" + c.last)
-				a.take()
-				if n := r.hub.patterns.all.Load(); n != 0 {
-					t.Errorf("%d patterns are counted, and there is none", n)
-				}
+				a.answer(c.last, "OK:"+c.last)
+				a.ask("UN" + c.last)
+				equal(t, "patterns counted where there is none", r.hub.patterns.all.Load(), 0)
 			})
 		})
 	}
@@ -110,17 +92,12 @@ func TestDistinctPatterns(t *testing.T) {
 
 // A refused subscription with a stream of its own opens none.
 func TestRefusedPatternOpensNoStream(t *testing.T) {
-	limits := fastLimits()
-	limits.MaxPatternsPerTenant = 1
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.MaxPatternsPerTenant = 1 }), func(r *rig) {
 		c := r.connectStreams("s")
-		c.send("SUB:t:a")
-		c.expect("OK:SUB:t:a")
+		c.ok("SUB:t:a")
 		c.stream("SUB:U:t:b")
 		c.expect("ERR:too_many_patterns:SUB:t:b")
-		if n := len(c.streams); n != 0 {
-			t.Errorf("%d streams are open", n)
-		}
+		equal(t, "streams are open", len(c.streams), 0)
 	})
 }
 

@@ -61,9 +61,7 @@ func eachCap(t *testing.T, test func(t *testing.T, kb, size, count int)) {
 
 func TestIngressCap(t *testing.T) {
 	eachCap(t, func(t *testing.T, kb, size, count int) {
-		limits := fastLimits()
-		limits.DefaultIngressKB = kb
-		inBubble(t, limits, func(r *rig) {
+		inBubble(t, with(func(l *Limits) { l.DefaultIngressKB = kb }), func(r *rig) {
 			start := time.Now()
 			r.connect("a").pump(framed("t", size), count)
 			within(t, "ingress", time.Since(start))
@@ -73,12 +71,9 @@ func TestIngressCap(t *testing.T) {
 
 func TestEgressCap(t *testing.T) {
 	eachCap(t, func(t *testing.T, kb, size, count int) {
-		limits := fastLimits()
-		limits.DefaultEgressKB, limits.SendQueue = kb, 1<<30
-		inBubble(t, limits, func(r *rig) {
+		inBubble(t, with(func(l *Limits) { l.DefaultEgressKB, l.SendQueue = kb, 1<<30 }), func(r *rig) {
 			s, p := r.connect("a"), r.connect("p")
-			s.send("SUB:t:#")
-			s.expect("OK:SUB:t:#")
+			s.ok("SUB:t:#")
 			start := time.Now()
 			frame := framed("t", size-6) // a deliver frame is so much longer
 			for range count {
@@ -96,12 +91,9 @@ func TestEgressCap(t *testing.T) {
 
 // A line does not wait for the cap behind deliveries.
 func TestPongOvertakesTheCap(t *testing.T) {
-	limits := fastLimits()
-	limits.DefaultEgressKB = 8
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.DefaultEgressKB = 8 }), func(r *rig) {
 		c, p := r.connect("a"), r.connect("p")
-		c.send("SUB:t:#")
-		c.take()
+		c.ask("SUB:t:#")
 		for range 80 {
 			p.HandleFrame(framed("t", 1000))
 		}
@@ -115,12 +107,9 @@ func TestPongOvertakesTheCap(t *testing.T) {
 
 // Neither does an ERR line: a client hears of dropped deliveries when they are dropped.
 func TestErrorsOvertakeTheCap(t *testing.T) {
-	limits := fastLimits()
-	limits.DefaultEgressKB, limits.SendQueue = 8, 256<<10
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.DefaultEgressKB, l.SendQueue = 8, 256<<10 }), func(r *rig) {
 		c, p := r.connect("a"), r.connect("p")
-		c.send("SUB:t:#")
-		c.expect("OK:SUB:t:#")
+		c.ok("SUB:t:#")
 		p.HandleFrame(framed("t", 60<<10)) // the next one may be written 7 s later
 		c.take()
 		told, before := 0, 1 // of what was dropped within a second, a line may tell only then
@@ -155,17 +144,13 @@ func TestErrorsOvertakeTheCap(t *testing.T) {
 
 // After a pause a client may send one second's worth at once, and no more.
 func TestBucketHoldsOneSecond(t *testing.T) {
-	limits := fastLimits()
-	limits.DefaultIngressKB = 8
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.DefaultIngressKB = 8 }), func(r *rig) {
 		c := r.connect("a")
 		c.pump(framed("t", 64), 1)
 		time.Sleep(time.Minute)
 		start := time.Now()
 		c.pump(framed("t", 1024-costOverhead), 8)
-		if took := time.Since(start); took != 0 {
-			t.Errorf("a second's worth took %v", took)
-		}
+		equal(t, "time of a second's worth", time.Since(start), 0)
 		c.pump(framed("t", 1024-costOverhead), 8)
 		if took := time.Since(start); took < 900*time.Millisecond || took > 1100*time.Millisecond {
 			t.Errorf("the next took until %v", took)
@@ -230,8 +215,7 @@ func TestSharedEgressCaps(t *testing.T) {
 				var clients []*client
 				for i := range c.tokens {
 					s := r.connect(c.tokens[i])
-					s.send("SUB:" + c.tenants[i] + ":#")
-					s.take()
+					s.ask("SUB:" + c.tenants[i] + ":#")
 					clients = append(clients, s)
 				}
 				p := r.connect("p")
@@ -258,9 +242,7 @@ func TestSharedEgressCaps(t *testing.T) {
 
 // Tenants that are out of use do not stay in memory.
 func TestTenantCapsAreForgotten(t *testing.T) {
-	limits := fastLimits()
-	limits.TenantIngressKB = 1
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.TenantIngressKB = 1 }), func(r *rig) {
 		for i := range 3 * minSweep {
 			r.hub.tenantCapsOf(fmt.Appendf(nil, "t%d", i))
 			if i%minSweep == 0 {

@@ -20,9 +20,7 @@ func admitFor(t testing.TB, h *Hub, id Identity, c Client) *Session {
 	t.Helper()
 	id.Version, id.ExpiresAt, id.Rights = 1, time.Now().Add(time.Hour), allRights{}
 	s, err := h.Admit(id, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.Attach(discardNow{})
 	return s
 }
@@ -32,9 +30,7 @@ func emptied(t testing.TB, h *Hub, sessions []*Session) {
 	for _, s := range sessions {
 		s.Detach()
 	}
-	if err := h.Close(); err != nil {
-		t.Error(err)
-	}
+	must(t, h.Close())
 }
 
 func ids(stats []Stat) (ids []uint64) {
@@ -216,21 +212,15 @@ func TestDisconnect(t *testing.T) {
 		if r.hub.Disconnect(a.client.ID) {
 			t.Error("a session that has ended is there")
 		}
-		if n := r.hub.DisconnectToken("b"); n != 2 {
-			t.Errorf("%d sessions of the token, want 2", n)
-		}
+		equal(t, "sessions of the token", r.hub.DisconnectToken("b"), 2)
 		for _, c := range []*client{b1, b2} {
 			c.expect("ERR:closed_by_operator")
 			c.expectClose(wire.CloseTryLater)
 		}
-		if n := r.hub.DisconnectToken("b"); n != 0 {
-			t.Errorf("%d sessions of a token that has none", n)
-		}
+		equal(t, "sessions of a token that has none", r.hub.DisconnectToken("b"), 0)
 		other.expect()
 		other.expectClose(0)
-		if n := r.hub.Metrics().Refused[wire.CodeClosedByOperator]; n != 3 {
-			t.Errorf("%d are counted, want 3", n)
-		}
+		equal(t, "lines counted", r.hub.Metrics().Refused[wire.CodeClosedByOperator], 3)
 		r.connect("a").Session.Close(wire.CloseNormal, "") // it may come back
 		other.Session.Close(wire.CloseNormal, "")
 	})

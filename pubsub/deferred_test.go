@@ -29,8 +29,7 @@ func TestLeavingCatchesUp(t *testing.T) {
 		c.expect(wire.LineReconnect)
 		c.send("UNSUB:t:none", "UNSUB:t:a")
 		c.expect("OK:UNSUB:t:none") // there is nothing to wait for
-		c.send(wire.LinePing)
-		c.expect(wire.LinePong)
+		c.answer(wire.LinePing, wire.LinePong)
 		late("a")
 		c.expect("t/a=late [a]")
 		r.broker.caughtUp()
@@ -47,8 +46,7 @@ func TestLeavingCatchesUp(t *testing.T) {
 		c.expect("t/b=late [b]")
 
 		// An answer to an UNSUB that was done long ago is none to the next one.
-		c.send("UNSUB:t:b", "SUB:t:b")
-		c.expect("OK:UNSUB:t:b", "OK:SUB:t:b")
+		c.ok("UNSUB:t:b", "SUB:t:b")
 		old := r.broker.catch()
 		c.send("UNSUB:t:b")
 		for _, call := range old {
@@ -59,11 +57,9 @@ func TestLeavingCatchesUp(t *testing.T) {
 		c.expect("OK:UNSUB:t:b")
 
 		// What waits does not count for limits.
-		c.send("UNSUB:t:c", "SUB:t:d")
-		c.expect("OK:UNSUB:t:c", "OK:SUB:t:d")
+		c.ok("UNSUB:t:c", "SUB:t:d")
 		r.broker.caughtUp()
-		c.send("SUB:t:c")
-		c.take()
+		c.ask("SUB:t:c")
 
 		c.send("UNSUB:t:c") // nothing waits for a client that is gone
 		c.Session.Close(wire.CloseNormal, "")

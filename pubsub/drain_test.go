@@ -19,9 +19,7 @@ func TestDrain(t *testing.T) {
 		start := time.Now()
 		drained := r.hub.Drain()
 		synctest.Wait()
-		if err := r.hub.Available(); err != ErrDraining {
-			t.Errorf("Available = %v, want ErrDraining", err)
-		}
+		equal(t, "Available", r.hub.Available(), ErrDraining)
 
 		told := map[*client]time.Duration{}
 		for time.Since(start) <= 4*time.Second { // the period of 10 s less 6 s
@@ -115,16 +113,12 @@ func TestDrainEndsWithTheLastClient(t *testing.T) {
 			c.Session.Close(wire.CloseNormal, "")
 		}()
 		<-r.hub.Drain()
-		if took := time.Since(start); took != 3*time.Second {
-			t.Errorf("took %v", took)
-		}
+		equal(t, "time taken", time.Since(start), 3*time.Second)
 	})
 	inBubble(t, fastLimits(), func(r *rig) {
 		start := time.Now()
 		<-r.hub.Drain()
 		<-r.hub.Drain() // a second call is harmless
-		if took := time.Since(start); took != 0 {
-			t.Errorf("an empty hub took %v to drain", took)
-		}
+		equal(t, "time until an empty hub has drained", time.Since(start), 0)
 	})
 }

@@ -36,8 +36,7 @@ func TestEgressLimited(t *testing.T) {
 			set(&limits)
 			inBubble(t, limits, func(r *rig) {
 				c, p := r.connect("a"), r.connect("p")
-				c.send("SUB:t:#")
-				c.take()
+				c.ask("SUB:t:#")
 				var told []int // the seconds of the test
 				late := 0
 				for second := range 150 { // 20 KB/s
@@ -58,9 +57,7 @@ func TestEgressLimited(t *testing.T) {
 				if len(told) != 3 || told[0] > 4 || told[1]-told[0] != 60 || told[2]-told[1] != 60 || late < 70 || late > 80 {
 					t.Errorf("told in the seconds %v, at last that it is %d s late", told, late)
 				}
-				if n := r.hub.Metrics().Refused["egress_limited"]; n != 3 {
-					t.Errorf("%d lines were counted", n)
-				}
+				equal(t, "lines were counted", r.hub.Metrics().Refused["egress_limited"], 3)
 			})
 		})
 	}
@@ -68,9 +65,7 @@ func TestEgressLimited(t *testing.T) {
 
 // It hears so while the cap holds back one large message, too.
 func TestEgressLimitedByALargeMessage(t *testing.T) {
-	limits := fastLimits()
-	limits.DefaultEgressKB = 8
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.DefaultEgressKB = 8 }), func(r *rig) {
 		c, p := r.connect("a"), r.connect("p")
 		c.send("SUB:t:#")
 		p.HandleFrame(framed("t", 60<<10)) // the next one may be written 7 s later
@@ -93,12 +88,9 @@ func TestEgressLimitedByALargeMessage(t *testing.T) {
 
 // Nobody hears so whose deliveries wait a moment, or for the client.
 func TestNotEgressLimited(t *testing.T) {
-	limits := fastLimits()
-	limits.DefaultEgressKB = 128
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.DefaultEgressKB = 128 }), func(r *rig) {
 		c, p := r.connect("a"), r.connect("p")
-		c.send("SUB:t:#")
-		c.take()
+		c.ask("SUB:t:#")
 		for range 4 { // three seconds' worth at once, once in a while
 			for range 2 {
 				p.HandleFrame(framed("t", 60<<10))

@@ -3,6 +3,7 @@ package pubsub
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -151,6 +152,27 @@ func fastLimits() Limits {
 	return l
 }
 
+// with are fastLimits with a change.
+func with(change func(*Limits)) Limits {
+	l := fastLimits()
+	change(&l)
+	return l
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func equal[T comparable](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
 // rig is a hub inside a synctest bubble.
 type rig struct {
 	*testing.T
@@ -177,9 +199,7 @@ func newRig(t *testing.T, limits Limits) *rig {
 
 func (r *rig) close() {
 	r.Helper()
-	if err := r.hub.Close(); err != nil {
-		r.Error(err)
-	}
+	must(r, r.hub.Close())
 }
 
 // client is the far end of a session: it notes what is written to it.
@@ -202,9 +222,7 @@ type client struct {
 func (r *rig) connect(token string) *client {
 	r.Helper()
 	c, err := r.admit(token)
-	if err != nil {
-		r.Fatal(err)
-	}
+	must(r, err)
 	return c
 }
 
@@ -218,12 +236,9 @@ func (r *rig) newClient(s *Session) *client {
 func (r *rig) connectAs(subject string, features ...string) *client {
 	r.Helper()
 	c, err := r.admitSubject("token of "+subject, subject)
-	if err != nil {
-		r.Fatal(err)
-	}
+	must(r, err)
 	for _, f := range features {
-		c.send("FEATURES:" + f)
-		c.take()
+		c.ask("FEATURES:" + f)
 	}
 	return c
 }
@@ -333,9 +348,10 @@ func (c *client) take() []string {
 	return got
 }
 
+// expect is take, with positions as @n.
 func (c *client) expect(want ...string) {
 	c.rig.Helper()
-	if got := c.take(); strings.Join(got, "\n") != strings.Join(want, "\n") {
+	if got := c.takeShort(); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		c.rig.Errorf("got %q\nwant %q", got, want)
 	}
 }
@@ -358,6 +374,31 @@ func (c *client) send(lines ...string) {
 		}
 		c.HandleLine([]byte(l))
 	}
+}
+
+// ask sends lines, and returns what has arrived.
+func (c *client) ask(lines ...string) []string {
+	c.rig.Helper()
+	c.send(lines...)
+	return c.take()
+}
+
+// answer sends a line, and expects what arrives.
+func (c *client) answer(line string, want ...string) {
+	c.rig.Helper()
+	c.send(line)
+	c.expect(want...)
+}
+
+// ok sends lines that get an OK each, and nothing else.
+func (c *client) ok(lines ...string) {
+	c.rig.Helper()
+	c.send(lines...)
+	want := slices.Clone(lines)
+	for i := range want {
+		want[i] = "OK:" + want[i]
+	}
+	c.expect(want...)
 }
 
 func (c *client) publish(tenant, channel, payload string) {

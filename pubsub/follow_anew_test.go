@@ -32,17 +32,15 @@ func TestSharedHistoryBeginsAnewAfterASkip(t *testing.T) {
 		c.send("RSUB:t:chat.a:now") // it is not live
 		time.Sleep(100 * time.Millisecond)
 		head, err := views[0].Head("chat", "t")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		v.follower.Skipped("chat", head)
 		v.mu.Lock()
 		v.down = false
 		v.mu.Unlock()
 		time.Sleep(2 * time.Second)
-		c.expectShort("OK:RSUB:t:chat.a:@5:complete")
+		c.expect("OK:RSUB:t:chat.a:@5:complete")
 		v.beginAnew(3)
-		c.expectShort("GAP:t:chat.a:@2")
+		c.expect("GAP:t:chat.a:@2")
 		// It falls behind.
 		v.mu.Lock()
 		v.down = true
@@ -53,9 +51,9 @@ func TestSharedHistoryBeginsAnewAfterASkip(t *testing.T) {
 		v.down = false
 		v.mu.Unlock()
 		time.Sleep(2 * time.Second)
-		c.expectShort("t/chat.a=5 [chat.a] @3")
+		c.expect("t/chat.a=5 [chat.a] @3")
 		p.publish("t", "chat.a", "6")
-		c.expectShort("t/chat.a=6 [chat.a] @4")
+		c.expect("t/chat.a=6 [chat.a] @4")
 	})
 }
 
@@ -82,7 +80,7 @@ func TestSharedHistoryBeginsAnewBeforeTheFirstPage(t *testing.T) {
 					t.Errorf("got %q", got)
 				}
 				p.publish("t", "chat.a", "after")
-				c.expectShort("t/chat.a=after [chat.a] @3")
+				c.expect("t/chat.a=after [chat.a] @3")
 			})
 		})
 	}
@@ -95,20 +93,17 @@ func TestPositionOfTheEpochBefore(t *testing.T) {
 		for i := range 5 {
 			p.publish("t", "chat.a", fmt.Sprint(i))
 		}
-		c.send("RSUB:t:chat.a:now")
-		c.take()
+		c.ask("RSUB:t:chat.a:now")
 		old, err := views[1].Head("chat", "t")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		views[1].beginAnew(3)
-		c.expectShort("GAP:t:chat.a:@2")
+		c.expect("GAP:t:chat.a:@2")
 		for _, q := range b.hub.sequencers.list() {
 			for _, m := range q.members() {
 				m.session.tellPosition(m.sub.resumable, 1, old)
 			}
 		}
 		p.publish("t", "chat.a", "after")
-		c.expectShort("t/chat.a=after [chat.a] @3")
+		c.expect("t/chat.a=after [chat.a] @3")
 	})
 }

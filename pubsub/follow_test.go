@@ -167,9 +167,7 @@ func withEdges(t *testing.T, limits Limits, test func(a, b *rig, views []*view),
 	synctest.Test(t, func(t *testing.T) {
 		edges := []*rig{newRig(t, limits), newRig(t, limits)}
 		for i, r := range edges {
-			if err := r.hub.SetHistories(setOf(t, chat(change...)), views[i]); err != nil {
-				t.Fatal(err)
-			}
+			must(t, r.hub.SetHistories(setOf(t, chat(change...)), views[i]))
 		}
 		test(edges[0], edges[1], views)
 		for _, r := range edges {
@@ -190,7 +188,7 @@ func TestGapInFront(t *testing.T) {
 			p.confirmed(uint32(i), "", "chat."+m[:1], m[2:])
 		}
 		c.send("RSUB:t:chat.*:" + from)
-		c.expectShort("GAP:t:chat.*:@2", "t/chat.b=1 [chat.*] @3", "t/chat.c=1 [chat.*] @4", "GAP:t:chat.*:@5",
+		c.expect("GAP:t:chat.*:@2", "t/chat.b=1 [chat.*] @3", "t/chat.c=1 [chat.*] @4", "GAP:t:chat.*:@5",
 			"t/chat.a=3 [chat.*] @6", "t/chat.b=2 [chat.*] @7", "t/chat.a=4 [chat.*] @8", "OK:RSUB:t:chat.*:@8:gap")
 	}, few)
 }
@@ -208,7 +206,7 @@ func TestSharedHistory(t *testing.T) {
 		p.confirmed(1, "", "chat.a", "1")
 		p.confirmed(2, "", "chat.b", "2")
 		p.publish("t", "other", "not kept")
-		p.expectShort("OK:PUB:1:@1", "OK:PUB:2:@2")
+		p.expect("OK:PUB:1:@1", "OK:PUB:2:@2")
 		for _, c := range []*client{near, far} {
 			got := c.takeShort()
 			slices.Sort(got)
@@ -218,15 +216,12 @@ func TestSharedHistory(t *testing.T) {
 		}
 		// A position of one edge is one of the other.
 		late := b.connect("c")
-		late.send("RSUB:t:chat.*:last")
-		at := position(t, late.take())
+		at := position(t, late.ask("RSUB:t:chat.*:last"))
 		p.confirmed(3, "", "chat.a", "3")
 		late.take()
-		late.send("UNSUB:t:chat.*")
-		late.take()
+		late.ask("UNSUB:t:chat.*")
 		other := a.connect("d")
-		other.send("RSUB:t:chat.*:" + at)
-		other.expectShort("t/chat.a=3 [chat.*] @3", "OK:RSUB:t:chat.*:@3:complete")
+		other.answer("RSUB:t:chat.*:"+at, "t/chat.a=3 [chat.*] @3", "OK:RSUB:t:chat.*:@3:complete")
 	})
 }
 
@@ -239,13 +234,10 @@ func TestSharedHistoryIsFollowed(t *testing.T) {
 		want := func(followed string) {
 			t.Helper()
 			synctest.Wait()
-			if got := v.followed(); got != followed {
-				t.Errorf("%q is followed, want %q", got, followed)
-			}
+			equal(t, "followed", v.followed(), followed)
 		}
 		want("")
-		c.send("SUB:t:other.#")
-		c.expect("OK:SUB:t:other.#")
+		c.ok("SUB:t:other.#")
 		want("")
 		v.slow = true
 		c.send("SUB:t:*.a")
@@ -253,17 +245,13 @@ func TestSharedHistoryIsFollowed(t *testing.T) {
 		v.waiting[0]()
 		c.expect("OK:SUB:t:*.a")
 		v.slow = false
-		c.send("RSUB:t:chat.a:now")
-		c.take()
+		c.ask("RSUB:t:chat.a:now")
 		want("chat")
-		c.send("UNSUB:t:*.a")
-		c.take()
+		c.ask("UNSUB:t:*.a")
 		want("chat")
-		c.send("UNSUB:t:chat.a")
-		c.take()
+		c.ask("UNSUB:t:chat.a")
 		want("")
-		c.send("SUB:t:more.x", "RSUB:t:chat.a:now")
-		c.take()
+		c.ask("SUB:t:more.x", "RSUB:t:chat.a:now")
 		v.follower.Defined(setOf(t, chat(), history.Definition{Name: "more", Channels: []string{"more.#"}, Limits: history.DefaultLimits()}), nil)
 		want("chat more") // other edges have defined it
 		c.Close(wire.CloseNormal, "")
@@ -278,30 +266,21 @@ func TestSharedDefinitions(t *testing.T) {
 		v := views[0]
 		more := history.Definition{Name: "more", Channels: []string{"more.#"}, Limits: history.DefaultLimits()}
 		c := a.connect("a")
-		c.send("RSUB:t:more.a:now")
-		c.expect("ERR:no_history:RSUB:t:more.a")
-		if err := v.Define(more); err != nil {
-			t.Fatal(err)
-		}
+		c.answer("RSUB:t:more.a:now", "ERR:no_history:RSUB:t:more.a")
+		must(t, v.Define(more))
 		v.follower.Defined(setOf(t, chat(), more), map[string]uint64{"more": uint64(time.Now().UnixMilli())})
 		before := wire.Position{T: uint64(time.Now().UnixMilli()) - 1}
 		v.mu.Lock()
 		head, err := v.store.Head("more", "t")
 		v.mu.Unlock()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		before.Epoch = head.Epoch
 		c.send("RSUB:t:more.a:" + before.String())
-		c.expectShort("GAP:t:more.a:@0", "OK:RSUB:t:more.a:@0:gap") // from before it kept the channel
-		if err := a.hub.SetHistories(setOf(t, more), v); err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Join(v.retired, " "); got != "chat" {
-			t.Errorf("%s is retired", got)
-		}
+		c.expect("GAP:t:more.a:@0", "OK:RSUB:t:more.a:@0:gap") // from before it kept the channel
+		must(t, a.hub.SetHistories(setOf(t, more), v))
+		equal(t, "retired", strings.Join(v.retired, " "), "chat")
 		c.send("RSUB:t:chat.a:now")
-		c.expectShort("OK:RSUB:t:chat.a:@0:complete") // until the store says so
+		c.expect("OK:RSUB:t:chat.a:@0:complete") // until the store says so
 		v.follower.Defined(setOf(t, more), nil)
 		time.Sleep(time.Second)
 		c.expect("ERR:no_history:RSUB:t:chat.a")
@@ -311,12 +290,9 @@ func TestSharedDefinitions(t *testing.T) {
 // A tenant that is handed on too slowly costs its plain subscribers messages, and nobody
 // with positions any.
 func TestSharedHistoryIsBounded(t *testing.T) {
-	limits := fastLimits()
-	limits.SendQueue = 16 << 20
-	withEdges(t, limits, func(a, b *rig, views []*view) {
+	withEdges(t, with(func(l *Limits) { l.SendQueue = 16 << 20 }), func(a, b *rig, views []*view) {
 		c, p := b.connect("c"), a.connect("p")
-		c.send("RSUB:t:chat.a:now", "SUB:t:chat.*")
-		c.take()
+		c.ask("RSUB:t:chat.a:now", "SUB:t:chat.*")
 		id := sequencerID{0, "chat", "t"}
 		b.hub.sequencers.mu.Lock()
 		q := b.hub.sequencers.byID[id]
@@ -363,20 +339,18 @@ func TestSharedHistoryIsBounded(t *testing.T) {
 func TestSharedHistoryBeginsAnew(t *testing.T) {
 	withEdges(t, fastLimits(), func(a, b *rig, views []*view) {
 		c, p := b.connect("c"), a.connect("p")
-		c.send("RSUB:t:chat.a:now")
-		c.take()
+		c.ask("RSUB:t:chat.a:now")
 		for i := range 5 {
 			p.publish("t", "chat.a", fmt.Sprint(i))
 		}
-		c.send("UNSUB:t:chat.a", "RSUB:t:chat.a:now")
-		at := position(t, c.take())
+		at := position(t, c.ask("UNSUB:t:chat.a", "RSUB:t:chat.a:now"))
 		v := views[1]
 		v.mu.Lock()
 		v.epoch, v.base = 7, 3
 		v.follower.Skipped("chat", wire.Position{Epoch: 7, N: 2, T: 1})
 		v.mu.Unlock()
 		p.publish("t", "chat.a", "after")
-		c.expectShort("GAP:t:chat.a:@2", "t/chat.a=after [chat.a] @3")
+		c.expect("GAP:t:chat.a:@2", "t/chat.a=after [chat.a] @3")
 		c.send("UNSUB:t:chat.a", "RSUB:t:chat.a:"+at)
 		got := c.takeShort()
 		if got[1] != "GAP:t:chat.a:@0" || got[len(got)-1] != "OK:RSUB:t:chat.a:@3:gap" {
@@ -390,8 +364,7 @@ func TestSharedHistoryBeginsAnew(t *testing.T) {
 func TestSharedHistorySkips(t *testing.T) {
 	withEdges(t, fastLimits(), func(a, b *rig, views []*view) {
 		c, p := b.connect("c"), a.connect("p")
-		c.send("RSUB:t:chat.a:now")
-		c.take()
+		c.ask("RSUB:t:chat.a:now")
 		v := views[1]
 		set := func(down bool) {
 			v.mu.Lock()
@@ -407,20 +380,18 @@ func TestSharedHistorySkips(t *testing.T) {
 		late.expect("ERR:history_unavailable:RSUB:t:chat.*")
 		set(false)
 		head, err := v.Head("chat", "t")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		v.follower.Skipped("chat", head)
 		time.Sleep(2 * time.Second)
-		c.expectShort("t/chat.a=1 [chat.a] @1")
-		late.expectShort("OK:RSUB:t:chat.*:@2:complete")
+		c.expect("t/chat.a=1 [chat.a] @1")
+		late.expect("OK:RSUB:t:chat.*:@2:complete")
 		p.publish("t", "chat.a", "3")
-		c.expectShort("t/chat.a=3 [chat.a] @3")
+		c.expect("t/chat.a=3 [chat.a] @3")
 		// A quiet subscription is told how far the history has come.
 		p.publish("t", "chat.b", "4")
 		late.take()
 		time.Sleep(time.Minute)
-		c.expectShort("AT:t:chat.a:@4")
+		c.expect("AT:t:chat.a:@4")
 	})
 }
 
@@ -428,10 +399,8 @@ func TestSharedHistorySkips(t *testing.T) {
 func TestSharedHistoryInPages(t *testing.T) {
 	withEdges(t, fastLimits(), func(a, b *rig, _ []*view) {
 		c, p := a.connect("c"), a.connect("p")
-		c.send("RSUB:t:chat.a:now")
-		at := position(t, c.take())
-		c.send("UNSUB:t:chat.a")
-		c.take()
+		at := position(t, c.ask("RSUB:t:chat.a:now"))
+		c.ask("UNSUB:t:chat.a")
 		const n = 3 * replayMessages
 		for i := range n {
 			p.publish("t", "chat.a", fmt.Sprint(i))

@@ -35,19 +35,13 @@ func benchmarkPublish(b *testing.B, subscribers, publishers int, channels, verb 
 	hub := NewHub(new(localBroker), fastLimits(), zap.NewNop())
 	if channels != "" {
 		set, err := history.NewSet([]history.Definition{{Name: "a", Channels: []string{channels}, Limits: history.DefaultLimits()}})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := hub.SetHistories(set, memory.New()); err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
+		must(b, hub.SetHistories(set, memory.New()))
 	}
 	sessions := make([]*Session, subscribers+publishers)
 	for i := range sessions {
 		s, err := hub.Admit(Identity{TokenID: "a", ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}}, Client{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		s.Attach(discardNow{})
 		sessions[i] = s
 		if i >= publishers {
@@ -74,7 +68,5 @@ func benchmarkPublish(b *testing.B, subscribers, publishers int, channels, verb 
 	for _, s := range sessions {
 		s.Detach()
 	}
-	if err := hub.Close(); err != nil {
-		b.Fatal(err)
-	}
+	must(b, hub.Close())
 }

@@ -23,8 +23,7 @@ func TestKeptQueueMemory(t *testing.T) {
 		var releases []func()
 		for i := range 8 {
 			c := r.connect(fmt.Sprint(i))
-			c.send("RSUB:t:chat.a:now", "RSUB:t:chat.*:now")
-			c.take()
+			c.ask("RSUB:t:chat.a:now", "RSUB:t:chat.*:now")
 			releases = append(releases, c.block())
 			clients = append(clients, c)
 		}
@@ -44,9 +43,7 @@ func TestKeptQueueMemory(t *testing.T) {
 				t.Errorf("client %d got %d messages", i, len(got))
 			}
 		}
-		if n := r.hub.queuedBytes.Load(); n != 0 {
-			t.Errorf("%d bytes in empty queues", n)
-		}
+		equal(t, "bytes in empty queues", r.hub.queuedBytes.Load(), 0)
 	}, func(d *history.Definition) { d.Limits.Messages = 1000 })
 }
 
@@ -80,18 +77,13 @@ func TestRsubHooks(t *testing.T) {
 		h := new(positionsHook)
 		r.hub.SetHooks([]NamedHook{{"h", h}})
 		c := r.connect("a")
-		c.send("RSUB:t:chat.no:now")
-		c.expect("ERR:permission_denied:RSUB:t:chat.no")
-		c.send("RSUB:t:chat.a:now")
-		c.expectShort("OK:RSUB:t:chat.a:@0:complete")
-		c.send("UNSUB:t:chat.a")
-		c.expect("OK:UNSUB:t:chat.a")
-		c.send("SUB:t:chat.b")
-		c.expect("OK:SUB:t:chat.b")
+		c.answer("RSUB:t:chat.no:now", "ERR:permission_denied:RSUB:t:chat.no")
+		c.answer("RSUB:t:chat.a:now", "OK:RSUB:t:chat.a:@0:complete")
+		c.ok("UNSUB:t:chat.a")
+		c.ok("SUB:t:chat.b")
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		if got := strings.Join(h.asked, ", "); got != "chat.no true, chat.a true, + chat.a true, - chat.a true, chat.b false, + chat.b false" {
-			t.Errorf("got %q", got)
-		}
+		equal(t, "asked", strings.Join(h.asked, ", "),
+			"chat.no true, chat.a true, + chat.a true, - chat.a true, chat.b false, + chat.b false")
 	})
 }

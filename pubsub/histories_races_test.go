@@ -16,8 +16,7 @@ func TestPositionsWhileHandedOn(t *testing.T) {
 	store := &stuckStore{Store: memory.New()}
 	withStore(t, fastLimits(), store, func(r *rig) {
 		c, p := r.connect("a"), r.connect("b")
-		c.send("RSUB:t:chat.a:now")
-		c.take()
+		c.ask("RSUB:t:chat.a:now")
 		store.stuck = true
 		p.publish("t", "chat.a", "1")
 		time.Sleep(positionEvery - 100*time.Millisecond)
@@ -62,16 +61,12 @@ func TestRsubDuringReload(t *testing.T) {
 			withStore(t, fastLimits(), store, func(r *rig) {
 				c := r.connect("a")
 				store.happens = func() {
-					if err := reload(r, store); err != nil {
-						t.Error(err)
-					}
+					must(t, reload(r, store))
 				}
 				c.send("RSUB:t:chat.a:now")
 				synctest.Wait()
-				c.expectShort("OK:RSUB:t:chat.a:@0:complete", "ERR:no_history:RSUB:t:chat.a")
-				if n := len(r.hub.sequencers.list()); n != 0 {
-					t.Errorf("%d sequencers are left", n)
-				}
+				c.expect("OK:RSUB:t:chat.a:@0:complete", "ERR:no_history:RSUB:t:chat.a")
+				equal(t, "sequencers are left", len(r.hub.sequencers.list()), 0)
 			})
 		})
 	}
@@ -80,12 +75,9 @@ func TestRsubDuringReload(t *testing.T) {
 	withStore(t, fastLimits(), store, func(r *rig) {
 		c := r.connect("a")
 		store.happens = func() {
-			if err := r.hub.SetHistories(setOf(t, chat(func(d *history.Definition) { d.Limits.Messages = 7 })), store); err != nil {
-				t.Error(err)
-			}
+			must(t, r.hub.SetHistories(setOf(t, chat(func(d *history.Definition) { d.Limits.Messages = 7 })), store))
 		}
-		c.send("RSUB:t:chat.a:now")
-		c.expectShort("OK:RSUB:t:chat.a:@0:complete")
+		c.answer("RSUB:t:chat.a:now", "OK:RSUB:t:chat.a:@0:complete")
 		r.connect("b").publish("t", "chat.a", "1")
 		c.expect("t/chat.a=1 [chat.a] @1")
 	})

@@ -56,9 +56,7 @@ func (f *feedTransport) stop() {
 func attach(t *testing.T, h *Hub, f *feedTransport) *Session {
 	t.Helper()
 	s, err := h.Admit(Identity{TokenID: "a", ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}}, Client{Transport: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.Attach(f)
 	return s
 }
@@ -77,9 +75,7 @@ func TestHistoriesRandom(t *testing.T) {
 			store, check := memory.New(), historycheck.New()
 			use := func(messages int) {
 				d := chat(func(d *history.Definition) { d.Limits.Messages = messages })
-				if err := hub.SetHistories(setOf(t, d), store); err != nil {
-					t.Error(err)
-				}
+				must(t, hub.SetHistories(setOf(t, d), store))
 			}
 			use(100)
 
@@ -108,9 +104,7 @@ func TestHistoriesRandom(t *testing.T) {
 			publishers.Wait()
 			close(stop)
 			others.Wait()
-			if err := hub.Close(); err != nil {
-				t.Error(err)
-			}
+			must(t, hub.Close())
 			sum := check.Finish()
 			for _, fault := range sum.Faults {
 				t.Error(fault)
@@ -142,9 +136,7 @@ func TestHistoriesSeam(t *testing.T) {
 	hub := NewHub(new(localBroker), fastLimits(), zap.NewNop())
 	store, check := lateStore{memory.New()}, historycheck.New()
 	set := setOf(t, chat(func(d *history.Definition) { d.Limits.Messages = history.MaxMessages }))
-	if err := hub.SetHistories(set, store); err != nil {
-		t.Fatal(err)
-	}
+	must(t, hub.SetHistories(set, store))
 	crowd := make([]*Session, 500) // which a message takes a while to reach
 	for i := range crowd {
 		crowd[i] = attach(t, hub, &feedTransport{take: func(Outgoing) {}})
@@ -166,9 +158,7 @@ func TestHistoriesSeam(t *testing.T) {
 	for _, s := range crowd {
 		s.Detach()
 	}
-	if err := hub.Close(); err != nil {
-		t.Error(err)
-	}
+	must(t, hub.Close())
 	sum := check.Finish()
 	for _, fault := range sum.Faults {
 		t.Error(fault)

@@ -29,9 +29,7 @@ func chat(change ...func(*history.Definition)) history.Definition {
 func setOf(t *testing.T, definitions ...history.Definition) *history.Set {
 	t.Helper()
 	set, err := history.NewSet(definitions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return set
 }
 
@@ -44,9 +42,7 @@ func withHistory(t *testing.T, limits Limits, test func(*rig), change ...func(*h
 func withStore(t *testing.T, limits Limits, store history.Store, test func(*rig), change ...func(*history.Definition)) {
 	t.Helper()
 	inBubble(t, limits, func(r *rig) {
-		if err := r.hub.SetHistories(setOf(t, chat(change...)), store); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.hub.SetHistories(setOf(t, chat(change...)), store))
 		test(r)
 	})
 }
@@ -70,13 +66,6 @@ func (c *client) takeShort() []string {
 	return got
 }
 
-func (c *client) expectShort(want ...string) {
-	c.rig.Helper()
-	if got := c.takeShort(); strings.Join(got, "\n") != strings.Join(want, "\n") {
-		c.rig.Errorf("got %q\nwant %q", got, want)
-	}
-}
-
 // position returns the position in the last line that has one.
 func position(t *testing.T, lines []string) string {
 	t.Helper()
@@ -93,7 +82,7 @@ func TestRsubLive(t *testing.T) {
 	withHistory(t, fastLimits(), func(r *rig) {
 		c, p := r.connect("a"), r.connect("b")
 		c.send("RSUB:t:chat.*:now", "RSUB:t:chat.#:now", "SUB:t:#", "SUB:t:*.a")
-		c.expectShort("OK:RSUB:t:chat.*:@0:complete", "OK:RSUB:t:chat.#:@0:complete", "OK:SUB:t:#", "OK:SUB:t:*.a")
+		c.expect("OK:RSUB:t:chat.*:@0:complete", "OK:RSUB:t:chat.#:@0:complete", "OK:SUB:t:#", "OK:SUB:t:*.a")
 		p.publish("t", "chat.a", "1")
 		p.publish("t", "chat.a.b", "2")
 		p.publish("t", "other", "3")
@@ -118,31 +107,28 @@ func TestRsubLive(t *testing.T) {
 func TestRsubResumes(t *testing.T) {
 	withHistory(t, fastLimits(), func(r *rig) {
 		c, p := r.connect("a"), r.connect("b")
-		c.send("RSUB:t:chat.a:now")
-		at := position(t, c.take())
+		at := position(t, c.ask("RSUB:t:chat.a:now"))
 		c.send("UNSUB:t:chat.a")
 		for i := range 3 {
 			p.publish("t", "chat.a", fmt.Sprint(i))
 			p.publish("t", "chat.b", "other")
 		}
 		c.take()
-		c.send("RSUB:t:chat.a:" + at)
-		c.expectShort("t/chat.a=0 [chat.a] @1", "t/chat.a=1 [chat.a] @3", "t/chat.a=2 [chat.a] @5", "OK:RSUB:t:chat.a:@6:complete")
+		c.answer("RSUB:t:chat.a:"+at, "t/chat.a=0 [chat.a] @1", "t/chat.a=1 [chat.a] @3", "t/chat.a=2 [chat.a] @5",
+			"OK:RSUB:t:chat.a:@6:complete")
 		p.publish("t", "chat.a", "live")
 		c.expect("t/chat.a=live [chat.a] @7")
 		// One position serves every pattern of its tenant and history.
-		c.send("RSUB:t:chat.b:" + at)
-		c.expectShort("t/chat.b=other [chat.b] @2", "t/chat.b=other [chat.b] @4", "t/chat.b=other [chat.b] @6", "OK:RSUB:t:chat.b:@7:complete")
+		c.answer("RSUB:t:chat.b:"+at, "t/chat.b=other [chat.b] @2", "t/chat.b=other [chat.b] @4",
+			"t/chat.b=other [chat.b] @6", "OK:RSUB:t:chat.b:@7:complete")
 	})
 }
 
 func TestRsubGaps(t *testing.T) {
 	withHistory(t, fastLimits(), func(r *rig) {
 		c, p := r.connect("a"), r.connect("b")
-		c.send("RSUB:t:chat.a:now")
-		at := position(t, c.take())
-		c.send("UNSUB:t:chat.a")
-		c.take()
+		at := position(t, c.ask("RSUB:t:chat.a:now"))
+		c.ask("UNSUB:t:chat.a")
 		for i := range 5 {
 			p.publish("t", "chat.a", fmt.Sprint(i))
 		}
@@ -152,10 +138,9 @@ func TestRsubGaps(t *testing.T) {
 			"0123456789abcdef" + at[16:]: {"GAP:t:chat.a:@0", "GAP:t:chat.a:@3"},
 			at[:16] + ".99." + at[19:]:   {"GAP:t:chat.a:@0", "GAP:t:chat.a:@3"},
 		} {
-			c.send("RSUB:t:chat.a:" + from)
-			c.expectShort(append(gaps, "t/chat.a=3 [chat.a] @4", "t/chat.a=4 [chat.a] @5", "OK:RSUB:t:chat.a:@5:gap")...)
-			c.send("UNSUB:t:chat.a")
-			c.take()
+			c.answer("RSUB:t:chat.a:"+from, append(gaps, "t/chat.a=3 [chat.a] @4", "t/chat.a=4 [chat.a] @5",
+				"OK:RSUB:t:chat.a:@5:gap")...)
+			c.ask("UNSUB:t:chat.a")
 		}
 	}, func(d *history.Definition) { d.Limits.Messages = 2 })
 }
@@ -168,12 +153,9 @@ func TestRsubLast(t *testing.T) {
 			p.publish("t", "chat.b", fmt.Sprint(i))
 		}
 		synctest.Wait()
-		c.send("RSUB:t:chat.*:last")
-		c.expectShort("t/chat.a=3 [chat.*] @7", "t/chat.b=3 [chat.*] @8", "OK:RSUB:t:chat.*:@8:complete")
-		c.send("RSUB:t:chat.a:last.2")
-		c.expectShort("t/chat.a=2 [chat.a] @5", "t/chat.a=3 [chat.a] @7", "OK:RSUB:t:chat.a:@8:complete")
-		c.send("RSUB:t:chat.none:last.2")
-		c.expectShort("OK:RSUB:t:chat.none:@8:complete")
+		c.answer("RSUB:t:chat.*:last", "t/chat.a=3 [chat.*] @7", "t/chat.b=3 [chat.*] @8", "OK:RSUB:t:chat.*:@8:complete")
+		c.answer("RSUB:t:chat.a:last.2", "t/chat.a=2 [chat.a] @5", "t/chat.a=3 [chat.a] @7", "OK:RSUB:t:chat.a:@8:complete")
+		c.answer("RSUB:t:chat.none:last.2", "OK:RSUB:t:chat.none:@8:complete")
 		for i := range maxLastChannels {
 			p.publish("t", fmt.Sprintf("chat.many.%d", i), "x")
 		}
@@ -185,18 +167,16 @@ func TestRsubLast(t *testing.T) {
 		c.send("UNSUB:t:chat.many.*")
 		p.publish("t", "chat.many.more", "x")
 		c.take()
-		c.send("RSUB:t:chat.many.*:last")
-		c.expect("ERR:too_many_channels:RSUB:t:chat.many.*")
+		c.answer("RSUB:t:chat.many.*:last", "ERR:too_many_channels:RSUB:t:chat.many.*")
 		c.send("RSUB:t:chat.many.*:now", "UNSUB:t:chat.many.*")
-		c.expectShort("OK:RSUB:t:chat.many.*:@1033:complete", "OK:UNSUB:t:chat.many.*")
+		c.expect("OK:RSUB:t:chat.many.*:@1033:complete", "OK:UNSUB:t:chat.many.*")
 	})
 }
 
 func TestRsubRefused(t *testing.T) {
 	withHistory(t, fastLimits(), func(r *rig) {
 		c := r.connect("a")
-		c.send("SUB:t:chat.sub", "RSUB:t:chat.rsub:now")
-		c.take()
+		c.ask("SUB:t:chat.sub", "RSUB:t:chat.rsub:now")
 		for line, want := range map[string]string{
 			"RSUB:t:chat.sub:now":    "ERR:bad_request:RSUB:t:chat.sub",
 			"RSUB:t:chat.rsub:now":   "ERR:bad_request:RSUB:t:chat.rsub",
@@ -216,8 +196,7 @@ func TestRsubRefused(t *testing.T) {
 				t.Errorf("%s: got %q, want %q", line, got, want)
 			}
 		}
-		c.send("RSUB:t:live.a:now")
-		c.expectShort("OK:RSUB:t:live.a:@0:complete")
+		c.answer("RSUB:t:live.a:now", "OK:RSUB:t:live.a:@0:complete")
 	})
 	inBubble(t, fastLimits(), func(r *rig) {
 		c := r.connect("a")
@@ -233,19 +212,16 @@ func TestRsubLimits(t *testing.T) {
 	withHistory(t, limits, func(r *rig) {
 		c := r.connect("a")
 		c.send("RSUB:t:chat.*:now", "RSUB:t:chat.#:now")
-		c.expectShort("OK:RSUB:t:chat.*:@0:complete", "OK:RSUB:t:chat.#:@0:complete")
+		c.expect("OK:RSUB:t:chat.*:@0:complete", "OK:RSUB:t:chat.#:@0:complete")
 		c.send("RSUB:t:chat.>:now")
 		c.expect("ERR:too_many_patterns:RSUB:t:chat.>")
-		c.send("RSUB:t:chat.a:now")
-		c.expectShort("OK:RSUB:t:chat.a:@0:complete")
+		c.answer("RSUB:t:chat.a:now", "OK:RSUB:t:chat.a:@0:complete")
 		c.send("RSUB:t:chat.b:now")
 		c.expect("ERR:too_many_patterns:RSUB:t:chat.b") // of its token
-		c.send("UNSUB:t:chat.#", "SUB:t:chat.>")
-		c.expect("OK:UNSUB:t:chat.#", "OK:SUB:t:chat.>")
-		c.send("RSUB:t:chat.c:now")
-		c.expect("ERR:too_many_patterns:RSUB:t:chat.c")
+		c.ok("UNSUB:t:chat.#", "SUB:t:chat.>")
+		c.answer("RSUB:t:chat.c:now", "ERR:too_many_patterns:RSUB:t:chat.c")
 		c.send("UNSUB:t:chat.a", "RSUB:t:chat.c:now")
-		c.expectShort("OK:UNSUB:t:chat.a", "OK:RSUB:t:chat.c:@0:complete")
+		c.expect("OK:UNSUB:t:chat.a", "OK:RSUB:t:chat.c:@0:complete")
 	})
 }
 
@@ -256,8 +232,7 @@ func TestRsubBehind(t *testing.T) {
 	limits.SendQueue = 64 << 10
 	withHistory(t, limits, func(r *rig) {
 		c, p := r.connect("a"), r.connect("b")
-		c.send("RSUB:t:chat.#:now", "RSUB:t:chat.*:now", "SUB:t:plain")
-		c.take()
+		c.ask("RSUB:t:chat.#:now", "RSUB:t:chat.*:now", "SUB:t:plain")
 		release := c.block()
 		const n = 300
 		for i := range n {
@@ -305,12 +280,9 @@ func TestRsubBehind(t *testing.T) {
 
 // What is removed before a slow client gets it is a gap, and told at its place.
 func TestRsubBehindGap(t *testing.T) {
-	limits := fastLimits()
-	limits.SendQueue = 64 << 10
-	withHistory(t, limits, func(r *rig) {
+	withHistory(t, with(func(l *Limits) { l.SendQueue = 64 << 10 }), func(r *rig) {
 		c, p := r.connect("a"), r.connect("b")
-		c.send("RSUB:t:chat.#:now")
-		c.take()
+		c.ask("RSUB:t:chat.#:now")
 		release := c.block()
 		for i := range 200 {
 			p.publish("t", "chat.a", fmt.Sprint(i)+strings.Repeat("x", 1000))
@@ -338,12 +310,9 @@ func TestRsubBehindGap(t *testing.T) {
 }
 
 func TestRsubMaxLag(t *testing.T) {
-	limits := fastLimits()
-	limits.SendQueue = 64 << 10
-	withHistory(t, limits, func(r *rig) {
+	withHistory(t, with(func(l *Limits) { l.SendQueue = 64 << 10 }), func(r *rig) {
 		c, p := r.connect("a"), r.connect("b")
-		c.send("RSUB:t:chat.#:now")
-		c.take()
+		c.ask("RSUB:t:chat.#:now")
 		release := c.block()
 		for range 100 {
 			p.publish("t", "chat.a", strings.Repeat("x", 1000))
@@ -362,15 +331,14 @@ func TestRsubMaxLag(t *testing.T) {
 func TestRsubAt(t *testing.T) {
 	withHistory(t, fastLimits(), func(r *rig) {
 		c, p := r.connect("a"), r.connect("b")
-		c.send("RSUB:t:chat.a:now")
-		c.take()
+		c.ask("RSUB:t:chat.a:now")
 		time.Sleep(2 * time.Minute)
 		c.expect() // nothing has moved
 		for range 3 {
 			p.publish("t", "chat.b", "x")
 		}
 		time.Sleep(2 * time.Minute)
-		c.expectShort("AT:t:chat.a:@3")
+		c.expect("AT:t:chat.a:@3")
 		p.publish("t", "chat.a", "x")
 		c.take()
 		time.Sleep(2 * time.Minute)
@@ -381,15 +349,14 @@ func TestRsubAt(t *testing.T) {
 func TestConfirmed(t *testing.T) {
 	withHistory(t, fastLimits(), func(r *rig) {
 		c, s := r.connect("a"), r.connect("b")
-		s.send("RSUB:t:chat.a:now", "SUB:t:plain")
-		s.take()
+		s.ask("RSUB:t:chat.a:now", "SUB:t:plain")
 		c.confirmed(1, "", "chat.a", "1")
 		c.confirmed(2, "k", "chat.a", "2")
-		c.expectShort("OK:PUB:1:@1", "OK:PUB:2:@2")
+		c.expect("OK:PUB:1:@1", "OK:PUB:2:@2")
 		time.Sleep(time.Second)
 		c.confirmed(3, "k", "chat.a", "again")
 		c.confirmed(4, "k", "chat.b", "3")
-		c.expectShort("OK:PUB:3:@2", "OK:PUB:4:@3")
+		c.expect("OK:PUB:3:@2", "OK:PUB:4:@3")
 		s.expect("t/chat.a=1 [chat.a] @1", "t/chat.a=2 [chat.a] @2")
 		time.Sleep(history.KeyTime)
 		c.confirmed(5, "k", "chat.a", "anew")
@@ -460,8 +427,7 @@ func TestWindow(t *testing.T) {
 			store := &stuckStore{Store: memory.New(), stuck: true}
 			withStore(t, fastLimits(), store, func(r *rig) {
 				c1, s := r.connect("a"), r.connect("b")
-				s.send("SUB:t:chat.a")
-				s.take()
+				s.ask("SUB:t:chat.a")
 				start, n := time.Now(), 0
 				for time.Since(start) == 0 {
 					if n++; n > maxWindow+1 {
@@ -469,9 +435,7 @@ func TestWindow(t *testing.T) {
 					}
 					c1.confirmed(uint32(n), "", "chat.a", strings.Repeat("x", c.size))
 				}
-				if waited := time.Since(start); waited != windowTimeout {
-					t.Errorf("waited %v", waited)
-				}
+				equal(t, "time waited", time.Since(start), windowTimeout)
 				if n--; n > c.most || n < c.most-1 {
 					t.Errorf("%d publishes fit, want %d", n, c.most)
 				}
@@ -484,7 +448,7 @@ func TestWindow(t *testing.T) {
 				if got := s.take(); len(got) != n+1 {
 					t.Errorf("%d messages came in the end, want %d", len(got), n+1)
 				}
-				c1.expectShort(fmt.Sprintf("OK:PUB:%d:@%d", n+1, n+1))
+				c1.expect(fmt.Sprintf("OK:PUB:%d:@%d", n+1, n+1))
 			})
 		})
 	}
@@ -510,8 +474,7 @@ func TestNotStored(t *testing.T) {
 	} {
 		withStore(t, fastLimits(), &failingStore{memory.New(), c.err}, func(r *rig) {
 			p, s := r.connect("a"), r.connect("b")
-			s.send("SUB:t:chat.a")
-			s.take()
+			s.ask("SUB:t:chat.a")
 			p.confirmed(1, "", "chat.a", "1")
 			p.publish("t", "chat.a", "2")
 			p.expect("ERR:"+c.code+":PUB:1", "ERR:"+c.code+":PUB:t:chat.a")
@@ -536,7 +499,7 @@ func TestRsubStoreOutOfReach(t *testing.T) {
 		}
 		store.unstick()
 		time.Sleep(2 * time.Second)
-		c.expectShort("t/chat.a=1 [chat.a] @1", "OK:RSUB:t:chat.a:@1:complete")
+		c.expect("t/chat.a=1 [chat.a] @1", "OK:RSUB:t:chat.a:@1:complete")
 	})
 }
 
@@ -544,20 +507,15 @@ func TestSetHistories(t *testing.T) {
 	withHistory(t, fastLimits(), func(r *rig) {
 		store := r.hub.currentHistories().store
 		c, p := r.connect("a"), r.connect("b")
-		c.send("RSUB:t:chat.a:now", "RSUB:t:live.a:now", "RSUB:t:chat.b:now")
-		c.take()
+		c.ask("RSUB:t:chat.a:now", "RSUB:t:live.a:now", "RSUB:t:chat.b:now")
 		p.publish("t", "chat.a", "1")
 		c.take()
 		// Other limits: nothing changes for those who are there.
-		if err := r.hub.SetHistories(setOf(t, chat(func(d *history.Definition) { d.Limits.Messages = 1 })), store); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.hub.SetHistories(setOf(t, chat(func(d *history.Definition) { d.Limits.Messages = 1 })), store))
 		p.publish("t", "chat.a", "2")
 		c.expect("t/chat.a=2 [chat.a] @2")
 		// Less channels.
-		if err := r.hub.SetHistories(setOf(t, chat(func(d *history.Definition) { d.Channels = []string{"chat.#"} })), store); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.hub.SetHistories(setOf(t, chat(func(d *history.Definition) { d.Channels = []string{"chat.#"} })), store))
 		c.expect("ERR:no_history:RSUB:t:live.a")
 		p.publish("t", "chat.a", "3")
 		c.expect("t/chat.a=3 [chat.a] @3")
@@ -565,33 +523,24 @@ func TestSetHistories(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 		// Another store.
-		if err := r.hub.SetHistories(setOf(t, chat()), memory.New()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.hub.SetHistories(setOf(t, chat()), memory.New()))
 		if got := c.take(); len(got) != 2 {
 			t.Errorf("got %q", got)
 		}
-		c.send("RSUB:t:chat.a:now")
-		c.expectShort("OK:RSUB:t:chat.a:@0:complete")
+		c.answer("RSUB:t:chat.a:now", "OK:RSUB:t:chat.a:@0:complete")
 		// None.
-		if err := r.hub.SetHistories(nil, nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.hub.SetHistories(nil, nil))
 		c.expect("ERR:no_history:RSUB:t:chat.a")
 		c.send("RSUB:t:chat.a:now", "FEATURES")
 		c.expect("ERR:bad_request", "FEATURES:link,sender")
 		p.publish("t", "chat.a", "4")
-		if n := len(r.hub.sequencers.list()); n != 0 {
-			t.Errorf("%d sequencers are left", n)
-		}
+		equal(t, "sequencers are left", len(r.hub.sequencers.list()), 0)
 	})
 }
 
 // An RSUB … now is answered also while others publish.
 func TestRsubNowWhileOthersPublish(t *testing.T) {
-	limits := fastLimits()
-	limits.MaxSubscriptions = 5000
-	withHistory(t, limits, func(r *rig) {
+	withHistory(t, with(func(l *Limits) { l.MaxSubscriptions = 5000 }), func(r *rig) {
 		var stop atomic.Bool
 		var publishers sync.WaitGroup
 		for i := range 2 {
@@ -654,7 +603,7 @@ func TestRsubLastWhileOthersPublish(t *testing.T) {
 		}
 		c.send("RSUB:t:chat.*:last")
 		time.Sleep(2 * time.Second)
-		c.expectShort("t/chat.a=1 [chat.*] @2", "t/chat.a=2 [chat.*] @3", "t/chat.a=3 [chat.*] @4", "OK:RSUB:t:chat.*:@4:complete")
+		c.expect("t/chat.a=1 [chat.*] @2", "t/chat.a=2 [chat.*] @3", "t/chat.a=3 [chat.*] @4", "OK:RSUB:t:chat.*:@4:complete")
 	})
 }
 
@@ -671,30 +620,22 @@ func TestRsubOverOtherChannels(t *testing.T) {
 			withStore(t, fastLimits(), store, func(r *rig) {
 				c, p := r.connect("a"), r.connect("b")
 				put := func(change ...func(*history.Definition)) {
-					if err := r.hub.SetHistories(setOf(t, chat(change...)), store); err != nil {
-						t.Fatal(err)
-					}
+					must(t, r.hub.SetHistories(setOf(t, chat(change...)), store))
 					time.Sleep(time.Second)
 				}
 				p.publish("t", "chat.a", "1")
-				c.send("RSUB:t:chat.a:last")
-				at := position(t, c.take())
-				c.send("UNSUB:t:chat.a")
-				c.take()
+				at := position(t, c.ask("RSUB:t:chat.a:last"))
+				c.ask("UNSUB:t:chat.a")
 				put(func(d *history.Definition) { d.Limits.Messages = 50 }) // keeps what it kept
-				c.send("RSUB:t:chat.a:" + at)
-				c.expectShort("OK:RSUB:t:chat.a:@1:complete")
-				c.send("UNSUB:t:chat.a")
-				c.take()
+				c.answer("RSUB:t:chat.a:"+at, "OK:RSUB:t:chat.a:@1:complete")
+				c.ask("UNSUB:t:chat.a")
 
 				put(between)
 				p.publish("t", "chat.a", "lost")
 				put()
 				p.publish("t", "chat.a", "3")
-				c.send("RSUB:t:chat.a:" + at)
-				c.expectShort("GAP:t:chat.a:@1", "t/chat.a=3 [chat.a] @2", "OK:RSUB:t:chat.a:@2:gap")
-				c.send("UNSUB:t:chat.a", "RSUB:t:chat.a:last")
-				at = position(t, c.take())
+				c.answer("RSUB:t:chat.a:"+at, "GAP:t:chat.a:@1", "t/chat.a=3 [chat.a] @2", "OK:RSUB:t:chat.a:@2:gap")
+				at = position(t, c.ask("UNSUB:t:chat.a", "RSUB:t:chat.a:last"))
 				c.send("UNSUB:t:chat.a", "RSUB:t:chat.a:"+at)
 				if got := c.takeShort(); got[len(got)-1] != "OK:RSUB:t:chat.a:@2:complete" {
 					t.Errorf("from a position of after that: %q", got)

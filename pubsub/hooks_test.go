@@ -98,9 +98,7 @@ func (r *rig) withHooks(list ...any) {
 	for i, h := range list {
 		named = append(named, NamedHook{string(rune('a' + i)), h})
 	}
-	if err := CheckHooks(named); err != nil {
-		r.Fatal(err)
-	}
+	must(r, CheckHooks(named))
 	r.hub.SetHooks(named)
 }
 
@@ -127,8 +125,7 @@ func TestHooksAreTold(t *testing.T) {
 			{"UNSUB:t:never", "OK:UNSUB:t:never"},
 			{"SUB:t:b", "OK:SUB:t:b"},
 		} {
-			c.send(step.line)
-			c.expect(step.want)
+			c.answer(step.line, step.want)
 		}
 		c.publish("t", "a.b", "hello")
 		c.expect("t/a.b=hello [a.*]")
@@ -175,18 +172,14 @@ func TestHooksAreAskedInOrder(t *testing.T) {
 		}
 		r.withHooks(first, denies, last)
 		c := r.connect("x")
-		c.send("SUB:t:a")
-		c.expect("ERR:permission_denied:SUB:t:a")
-		c.send("SUB:t:later")
-		c.expect("ERR:try_later:SUB:t:later")
+		c.answer("SUB:t:a", "ERR:permission_denied:SUB:t:a")
+		c.answer("SUB:t:later", "ERR:try_later:SUB:t:later")
 		c.publish("t", "a", "x")
 		c.expect("ERR:permission_denied:PUB:t:a")
 		expectCalls(t, first, "subscribe? t:a", "subscribe? t:later", "publish? t:a 1 ")
 		expectCalls(t, denies, "subscribe? t:a", "subscribe? t:later", "publish? t:a 1 ")
 		expectCalls(t, last)
-		if n := r.hub.Metrics().Refused[wire.CodePermissionDenied]; n != 2 {
-			t.Errorf("counted %d refusals, want 2", n)
-		}
+		equal(t, "refusals counted", r.hub.Metrics().Refused[wire.CodePermissionDenied], 2)
 	})
 }
 
@@ -219,17 +212,13 @@ func TestAskingDoesNotHoldUpTheConnection(t *testing.T) {
 		c := r.connect("x")
 		c.send("SUB:t:slow", "SUB:t:fast")
 		synctest.Wait()
-		c.send("PING")
-		c.expect("OK:SUB:t:fast", "PONG")
+		c.answer("PING", "OK:SUB:t:fast", "PONG")
 		begin := time.Now()
 		c.send("UNSUB:t:slow")
-		if waited := time.Since(begin); waited != time.Second {
-			t.Errorf("UNSUB was handled after %v, want 1s", waited)
-		}
+		equal(t, "time until UNSUB was handled", time.Since(begin), time.Second)
 		c.expect("OK:SUB:t:slow", "OK:UNSUB:t:slow")
 		c.send("SUB:t:slow")
-		c.send("SUB:t:slow")
-		c.expect("OK:SUB:t:slow", "OK:SUB:t:slow")
+		c.answer("SUB:t:slow", "OK:SUB:t:slow", "OK:SUB:t:slow")
 	})
 }
 
@@ -258,14 +247,9 @@ func TestHooksThatFail(t *testing.T) {
 				cl.send("SUB:t:a")
 				time.Sleep(c.after)
 				cl.expect("ERR:try_later:SUB:t:a")
-				if n := r.hub.Metrics().HookFaults; n != 1 {
-					t.Errorf("%d faults, want 1", n)
-				}
-				if n := logs.FilterMessage("hook failed").Len(); n != 1 {
-					t.Errorf("%d log lines, want 1", n)
-				}
-				cl.send("PING")
-				cl.expect("PONG")
+				equal(t, "faults", r.hub.Metrics().HookFaults, 1)
+				equal(t, "log lines", logs.FilterMessage("hook failed").Len(), 1)
+				cl.answer("PING", "PONG")
 			})
 		})
 	}
@@ -287,16 +271,11 @@ func TestHooksThatPanic(t *testing.T) {
 		for range 100 {
 			c.publish("t", "a", "x")
 		}
-		c.send("UNSUB:t:a")
-		c.take()
+		c.ask("UNSUB:t:a")
 		c.Session.Revoke()
 		expectCalls(t, behind, "connected x", "subscribe? t:a", "subscribed t:a", "unsubscribed t:a", "disconnected 4403 token_revoked")
-		if n := r.hub.Metrics().HookFaults; n != 104 {
-			t.Errorf("%d faults, want 104", n)
-		}
-		if n := logs.Len(); n != 1 {
-			t.Errorf("%d log lines in no time, want 1", n)
-		}
+		equal(t, "faults", r.hub.Metrics().HookFaults, 104)
+		equal(t, "log lines in no time", logs.Len(), 1)
 	})
 }
 
@@ -312,12 +291,8 @@ func TestSessionEndsWhileHooksAreAsked(t *testing.T) {
 		synctest.Wait()
 		c.Session.Revoke()
 		expectCalls(t, h, "connected x", "subscribe? t:a", "disconnected 4403 token_revoked")
-		if n := r.hub.Metrics().HookFaults; n != 0 {
-			t.Errorf("%d faults, want none", n)
-		}
-		if n := r.hub.asksInFlight.Load(); n != 0 {
-			t.Errorf("%d questions are still counted", n)
-		}
+		equal(t, "faults", r.hub.Metrics().HookFaults, 0)
+		equal(t, "questions that are still counted", r.hub.asksInFlight.Load(), 0)
 	})
 }
 
@@ -353,30 +328,22 @@ func TestAskingIsBounded(t *testing.T) {
 
 		r.hub.tokens["x"].asksInFlight.Store(maxAsks / 2)
 		same, other := r.connect("x"), r.connect("y")
-		same.send("SUB:t:b")
-		same.expect("ERR:try_later:SUB:t:b")
+		same.answer("SUB:t:b", "ERR:try_later:SUB:t:b")
 		r.hub.asksInFlight.Store(maxAsks)
-		other.send("SUB:t:b")
-		other.expect("ERR:try_later:SUB:t:b")
+		other.answer("SUB:t:b", "ERR:try_later:SUB:t:b")
 		r.hub.asksInFlight.Store(hook.MaxAsked)
 		other.send("SUB:t:c")
 		close(release)
 		<-done
 		other.expect("OK:SUB:t:c")
-		if n := len(busy.take()); n != 2*hook.MaxAsked {
-			t.Errorf("%d answers, want %d", n, 2*hook.MaxAsked)
-		}
-		if n := r.hub.asksInFlight.Load(); n != 0 {
-			t.Errorf("%d questions are still counted", n)
-		}
+		equal(t, "answers", len(busy.take()), 2*hook.MaxAsked)
+		equal(t, "questions that are still counted", r.hub.asksInFlight.Load(), 0)
 	})
 }
 
 // Subscriptions that hooks are asked about count for the limits of the connection.
 func TestAskedSubscriptionsCount(t *testing.T) {
-	limits := fastLimits()
-	limits.MaxSubscriptions = 2
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.MaxSubscriptions = 2 }), func(r *rig) {
 		r.withHooks(&recordingHook{subscribe: func(context.Context, hook.Subscription) error { time.Sleep(time.Second); return nil }})
 		c := r.connect("x")
 		c.send("SUB:t:a", "SUB:t:b", "SUB:t:c")
@@ -400,9 +367,7 @@ func TestHooksAreAskedWhatTheySelect(t *testing.T) {
 		h := new(choosyHook)
 		r.withHooks(h)
 		c := r.connect("x")
-		if refusal := c.Authorize(context.Background()); refusal != nil {
-			t.Error(refusal)
-		}
+		equal(t, "refusal", c.Authorize(context.Background()), nil)
 		c.send("SUB:t:a")
 		c.publish("t", "a", "x") // the subscription was decided at once
 		c.expect("OK:SUB:t:a", "t/a=x [a]")

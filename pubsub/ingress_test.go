@@ -156,8 +156,7 @@ func TestTurnsAreFair(t *testing.T) {
 func TestHeldMessagesKeepTheirOrder(t *testing.T) {
 	eachShared(t, func(r *rig) {
 		other := r.connect("b")
-		other.send("SUB:t:#")
-		other.expect("OK:SUB:t:#")
+		other.ok("SUB:t:#")
 		c := r.connect("a")
 		done := make(chan struct{})
 		r.hub.Go(func() {
@@ -196,9 +195,7 @@ func TestHeldMessagesKeepTheirOrder(t *testing.T) {
 
 // A message on another stream waits behind one that is held.
 func TestHeldBehindAnotherStream(t *testing.T) {
-	limits := fastLimits()
-	limits.TenantIngressKB = 8
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.TenantIngressKB = 8 }), func(r *rig) {
 		c := r.connect("a")
 		c.HandleFrame(framed("t", 16<<10)) // is published
 		c.HandleFrame(framed("t", 100))    // is held
@@ -234,9 +231,7 @@ func TestCloseWhileHeld(t *testing.T) {
 		if took := time.Since(begin); took > 3*time.Second {
 			r.Errorf("a message waited %v behind one of a session that has ended", took)
 		}
-		if n := r.hub.Metrics().MessagesIn; n != 2 {
-			r.Errorf("%d messages were accepted, want 2", n)
-		}
+		equal(r, "messages were accepted", r.hub.Metrics().MessagesIn, 2)
 	})
 }
 
@@ -247,14 +242,10 @@ func (lostTransport) ClientGone() bool { return true }
 
 // A session that waits for its turn notices that its client is gone.
 func TestClientGoneWhileHeld(t *testing.T) {
-	limits := fastLimits()
-	limits.TenantIngressKB = 8
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.TenantIngressKB = 8 }), func(r *rig) {
 		<-r.connect("a").start(framed("t", 64<<10))
 		s, err := r.hub.Admit(Identity{TokenID: "b", ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}}, Client{})
-		if err != nil {
-			r.Fatal(err)
-		}
+		must(r, err)
 		c := r.newClient(s)
 		s.Attach(lostTransport{c})
 		done := c.start(framed("t", 100))
@@ -274,9 +265,7 @@ func TestClientGoneWhileHeld(t *testing.T) {
 // A frame costs no more where there are caps that do not bind.
 func TestCapsThatDoNotBindAllocateNothing(t *testing.T) {
 	for _, cap := range []int{0, 1 << 20} {
-		limits := fastLimits()
-		limits.TokenIngressKB, limits.TenantIngressKB = cap, cap
-		inBubble(t, limits, func(r *rig) {
+		inBubble(t, with(func(l *Limits) { l.TokenIngressKB, l.TenantIngressKB = cap, cap }), func(r *rig) {
 			c := r.connect("a")
 			f := framed("t", 64)
 			if n := testing.AllocsPerRun(100, func() {
@@ -292,14 +281,10 @@ func TestCapsThatDoNotBindAllocateNothing(t *testing.T) {
 
 // Caps of tokens that have no connection stay as long as they matter.
 func TestTokenCapsAreForgotten(t *testing.T) {
-	limits := fastLimits()
-	limits.TokenIngressKB, limits.TokenEgressKB = 1, 1
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.TokenIngressKB, l.TokenEgressKB = 1, 1 }), func(r *rig) {
 		quiet := r.connect("quiet")
 		quiet.vanish()
-		if n := len(r.hub.idleTokenCaps.caps); n != 0 {
-			t.Errorf("%d of tokens that sent nothing", n)
-		}
+		equal(t, "caps of tokens that sent nothing", len(r.hub.idleTokenCaps.caps), 0)
 		for i := range 4 * minSweep {
 			c := r.connect(fmt.Sprint(i))
 			<-c.start(framed("t", 600))

@@ -12,10 +12,8 @@ import (
 func TestLinkWatch(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		watcher, other, asks := r.connect("a"), r.connect("b"), r.connect("c")
-		watcher.send("FEATURES:of_later,link")
-		watcher.expect("FEATURES:link,sender")
-		asks.send("FEATURES")
-		asks.expect("FEATURES:link,sender")
+		watcher.answer("FEATURES:of_later,link", "FEATURES:link,sender")
+		asks.answer("FEATURES", "FEATURES:link,sender")
 		r.broker.link(false)
 		r.broker.link(false)
 		synctest.Wait()
@@ -42,9 +40,7 @@ func TestLinkWatch(t *testing.T) {
 		}
 		other.expect()
 		asks.expect()
-		if n := len(r.hub.linkWatch.sessions); n != 1 {
-			t.Errorf("%d sessions are told, want 1", n)
-		}
+		equal(t, "sessions are told", len(r.hub.linkWatch.sessions), 1)
 	})
 }
 
@@ -52,8 +48,7 @@ func TestBadFeatures(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		c := r.connect("a")
 		for _, line := range []string{"FEATURES:", "FEATURES:LINK", "FEATURES:a,,b", "FEATURES:a b"} {
-			c.send(line)
-			c.expect("ERR:bad_request")
+			c.answer(line, "ERR:bad_request")
 		}
 	})
 }

@@ -47,9 +47,7 @@ func TestShareOfTenant(t *testing.T) {
 		{"with all of it", true, 0, 100, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			limits := fastLimits()
-			limits.TenantShare = c.share
-			inBubble(t, limits, func(r *rig) {
+			inBubble(t, with(func(l *Limits) { l.TenantShare = c.share }), func(r *rig) {
 				if c.company {
 					r.company()
 				}
@@ -65,9 +63,7 @@ func TestShareOfTenant(t *testing.T) {
 				if took < c.want || took > c.want+time.Microsecond {
 					t.Errorf("a message waited for %v, want %v", took, c.want)
 				}
-				if took := r.took(func() { r.connect("b").publish("one", "x", "1") }); took != 0 {
-					t.Errorf("another tenant's message waited for %v", took)
-				}
+				equal(t, "time that another tenant's message waited", r.took(func() { r.connect("b").publish("one", "x", "1") }), 0)
 			})
 		})
 	}
@@ -173,9 +169,7 @@ func TestShareChanges(t *testing.T) {
 		more := *r.hub.limits.Load()
 		more.TenantShare = 99
 		r.hub.SetLimits(more)
-		if took := r.took(func() { s.publish("other", "x", "2") }); took != 0 {
-			t.Errorf("a message waited for %v", took)
-		}
+		equal(t, "time that a message waited", r.took(func() { s.publish("other", "x", "2") }), 0)
 		if b := r.hub.cpuAccountOf([]byte("other")); b == a || cap(b.turns) != r.hub.turnsPerTenant() {
 			t.Errorf("%d turns, want %d", cap(b.turns), r.hub.turnsPerTenant())
 		}
@@ -218,8 +212,7 @@ func TestPacedFanOut(t *testing.T) {
 func TestPauseKeepsNothingBack(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		first := r.connectTry("first")
-		first.send("SUB:other:a")
-		first.take()
+		first.ask("SUB:other:a")
 		for i := range 3 * chunk {
 			r.connectTry(fmt.Sprint(i)).send("SUB:other:a")
 		}

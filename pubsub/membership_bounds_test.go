@@ -15,14 +15,11 @@ import (
 func (r *rig) crowd(tenant, channel string, n int) {
 	r.Helper()
 	set, err := presence.NewSet([]presence.Definition{{Name: "rooms", Channels: []string{"room.#", "no.#"}, Members: 10_000, Linger: time.Second}})
-	if err != nil {
-		r.Fatal(err)
-	}
+	must(r, err)
 	r.hub.SetPresences(set)
 	for i := range n {
-		if err := r.hub.presences.Load().registry.Join(presence.Key{Tenant: tenant, Channel: channel, Subject: fmt.Sprint("user-", i)}, nil); err != nil {
-			r.Fatal(err)
-		}
+		must(r, r.hub.presences.Load().registry.Join(presence.Key{Tenant: tenant, Channel: channel,
+			Subject: fmt.Sprint("user-", i)}, nil))
 	}
 }
 
@@ -39,14 +36,11 @@ func (r *rig) watching(token, line string) *client {
 // JOIN, WHO and what watchers are told are work of the tenant, which waits when it is over its
 // share; a client without a right there costs it nothing.
 func TestPresencePaced(t *testing.T) {
-	limits := fastLimits()
-	limits.TenantShare = 50
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.TenantShare = 50 }), func(r *rig) {
 		r.setPresence("room.#", "no.#")
 		ann := r.connectAs("ann")
 		for _, line := range []string{"JOIN:t:no.a", "WHO:t:no.a:count"} {
-			ann.send(line)
-			ann.expect("ERR:permission_denied:" + strings.TrimSuffix(line, ":count"))
+			ann.answer(line, "ERR:permission_denied:"+strings.TrimSuffix(line, ":count"))
 		}
 		if len(r.hub.loads.byTenant) != 0 {
 			t.Error("who has no right in a tenant is charged to it")
@@ -72,9 +66,7 @@ func TestPresencePaced(t *testing.T) {
 
 // Each refusal for a missing right comes before anything that says what there is.
 func TestPresenceRefusalsTellNothing(t *testing.T) {
-	limits := fastLimits()
-	limits.MaxSubscriptions = 1
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.MaxSubscriptions = 1 }), func(r *rig) {
 		r.crowd("t", "no.a", 3)
 		for _, c := range []*client{r.connectAs("ann"), r.connect("one without subject"), r.watching("one at its limit", "WHO:t:room.a")} {
 			for _, channel := range []string{"no.a", "no.b", "no"} { // with members, without, without presence
@@ -173,17 +165,13 @@ func TestPresenceDropped(t *testing.T) {
 		if q := &c.Session.queue; q.presence != 0 || q.deliveries != 0 || q.charge != 0 {
 			t.Errorf("%d bytes are left of %d", q.presence, q.deliveries)
 		}
-		if n := r.hub.Metrics().Dropped["closed"]; n != 0 {
-			t.Errorf("%d deliveries were dropped", n)
-		}
+		equal(t, "deliveries were dropped", r.hub.Metrics().Dropped["closed"], 0)
 	})
 }
 
 // Patterns that are watched are bounded: of an edge, of a tenant, of a client.
 func TestWatchedPatterns(t *testing.T) {
-	limits := fastLimits()
-	limits.MaxPatterns, limits.MaxPatternsPerTenant = 6, 2
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.MaxPatterns, l.MaxPatternsPerTenant = 6, 2 }), func(r *rig) {
 		r.setPresence("room.#")
 		c, other := r.connectAs("ann"), r.connectAs("bob")
 		c.send("WHO:t:room.a", "WHO:t:room.b:count", "WHO:t:room.c", "WHO:u:room.c")

@@ -47,9 +47,7 @@ func (r *rig) setPresence(channels ...string) {
 		definitions = append(definitions, presence.Definition{Name: "rooms", Channels: channels, Members: 3, Linger: 15 * time.Second})
 	}
 	set, err := presence.NewSet(definitions)
-	if err != nil {
-		r.Fatal(err)
-	}
+	must(r, err)
 	r.hub.SetPresences(set)
 }
 
@@ -77,23 +75,19 @@ func TestPresenceLines(t *testing.T) {
 		ann.send("JOIN:t:room.a", "FEATURES")
 		ann.expect("ERR:bad_request", "FEATURES:link,sender")
 		r.setPresence("room.#", "hidden.#", "no.#")
-		ann.send("FEATURES")
-		ann.expect("FEATURES:link,sender,presence")
+		ann.answer("FEATURES", "FEATURES:link,sender,presence")
 		bob.send("WHO:t:room.*", "WHO:t:room.a:count")
 		time.Sleep(2 * time.Second)
 		if got := bob.take(); len(got) != 4 || got[0] != "OK:WHO:t:room.*" {
 			t.Errorf("%q", got)
 		}
-		ann.send("JOIN:t:room.a", "JOIN:t:room.a")
-		ann.expect("OK:JOIN:t:room.a", "OK:JOIN:t:room.a")
+		ann.ok("JOIN:t:room.a", "JOIN:t:room.a")
 		time.Sleep(time.Second)
 		if got := fmt.Sprint(bob.take()); got != "[t:room.* +room.a/ann t:room.a room.a=1]" && got != "[t:room.a room.a=1 t:room.* +room.a/ann]" {
 			t.Error(got)
 		}
-		bob.send("UNWHO:t:room.a", "UNWHO:t:room.a")
-		bob.expect("OK:UNWHO:t:room.a", "OK:UNWHO:t:room.a")
-		ann.send("LEAVE:t:room.a", "LEAVE:t:room.a")
-		ann.expect("OK:LEAVE:t:room.a", "OK:LEAVE:t:room.a")
+		bob.ok("UNWHO:t:room.a", "UNWHO:t:room.a")
+		ann.ok("LEAVE:t:room.a", "LEAVE:t:room.a")
 		time.Sleep(time.Second)
 		bob.expect("t:room.* -room.a/ann")
 
@@ -104,14 +98,12 @@ func TestPresenceLines(t *testing.T) {
 			"WHO:t:hidden.a": "ERR:permission_denied:WHO:t:hidden.a", "WHO:t:no.a:count": "ERR:permission_denied:WHO:t:no.a",
 			"WHO:t:room.*": "ERR:bad_request:WHO:t:room.*",
 		} {
-			bob.send(line)
-			bob.expect(want)
+			bob.answer(line, want)
 		}
 		bob.send("WHO:t:hidden.a:count")
 		time.Sleep(time.Second)
 		bob.expect("OK:WHO:t:hidden.a", "t:hidden.a anew")
-		nobody.send("JOIN:t:room.a")
-		nobody.expect("ERR:no_subject:JOIN:t:room.a")
+		nobody.answer("JOIN:t:room.a", "ERR:no_subject:JOIN:t:room.a")
 	})
 }
 
@@ -144,8 +136,7 @@ func TestPresenceOfSessions(t *testing.T) {
 		watcher.expect("OK:WHO:~:room.*", "~:room.* anew")
 		ann, again, bob := r.connectAs("ann"), r.connectAs("ann"), r.connectAs("bob")
 		for _, c := range []*client{ann, again, bob} {
-			c.send("JOIN::room.a")
-			c.expect("OK:JOIN:~:room.a")
+			c.answer("JOIN::room.a", "OK:JOIN:~:room.a")
 		}
 		time.Sleep(time.Second)
 		watcher.expectEntries("+room.a/ann +room.a/bob")
@@ -161,20 +152,16 @@ func TestPresenceOfSessions(t *testing.T) {
 
 		for _, name := range []string{"a", "b", "c"} {
 			c := r.connectAs(name)
-			c.send("JOIN::room.b")
-			c.expect("OK:JOIN:~:room.b")
+			c.answer("JOIN::room.b", "OK:JOIN:~:room.b")
 		}
 		d := r.connectAs("d")
-		d.send("JOIN::room.b")
-		d.expect("ERR:too_many_members:JOIN:~:room.b")
+		d.answer("JOIN::room.b", "ERR:too_many_members:JOIN:~:room.b")
 	})
 }
 
 // JOIN and WHO count for the limits of a connection.
 func TestPresenceLimits(t *testing.T) {
-	limits := fastLimits()
-	limits.MaxSubscriptions = 3
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.MaxSubscriptions = 3 }), func(r *rig) {
 		r.setPresence("room.#")
 		ann := r.connectAs("ann")
 		ann.send("JOIN:t:room.a", "WHO:t:room.*", "SUB:t:x", "WHO:t:room.b", "JOIN:t:room.b", "SUB:t:y")
@@ -201,8 +188,7 @@ func TestPresenceReload(t *testing.T) {
 		r.setPresence()
 		time.Sleep(time.Second)
 		ann.expect("ERR:no_presence:JOIN:t:hall", "ERR:no_presence:WHO:t:hall")
-		ann.send("WHO:t:hall")
-		ann.expect("ERR:bad_request")
+		ann.answer("WHO:t:hall", "ERR:bad_request")
 		r.setPresence("room.#")
 		ann.send("WHO:t:room.a")
 		time.Sleep(time.Second)
@@ -262,9 +248,7 @@ func TestPresenceHooks(t *testing.T) {
 		bob.Session.Close(wire.CloseNormal, "")
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if got := fmt.Sprint(h.told); got != "[+room.a/ann +room.a/bob -room.a/ann -room.a/bob]" {
-			t.Error(got)
-		}
+		equal(t, "told", fmt.Sprint(h.told), "[+room.a/ann +room.a/bob -room.a/ann -room.a/bob]")
 
 		// A reload without the presence ends its members, and so does the end of the edge.
 		h.told = nil
@@ -277,13 +261,9 @@ func TestPresenceHooks(t *testing.T) {
 		again.Session.Close(wire.CloseNormal, "") // it lingers
 		synctest.Wait()
 		ann.Session.Close(wire.CloseNormal, "")
-		if err := r.hub.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, r.hub.Close())
 		slices.Sort(h.told[4:])
-		if got := fmt.Sprint(h.told); got != "[+room.b/ann -room.b/ann +hall.a/ann +hall.b/ann -hall.a/ann -hall.b/ann]" {
-			t.Error(got)
-		}
+		equal(t, "told", fmt.Sprint(h.told), "[+room.b/ann -room.b/ann +hall.a/ann +hall.b/ann -hall.a/ann -hall.b/ann]")
 	})
 }
 
@@ -311,9 +291,7 @@ func TestHooksAllowPresence(t *testing.T) {
 		}
 		expectCalls(t, h, "presence? t:room.a", "presence? t:room.*", "presence? t:room.*")
 		all, err := pattern.Parse("#")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if list, _ := r.hub.Members(presence.Query{Tenant: "t", Pattern: all, Limit: 1}); len(list) > 0 {
 			t.Errorf("%v is there", list)
 		}

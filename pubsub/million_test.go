@@ -109,9 +109,7 @@ func (c *crowd) close(t *testing.T) {
 	for _, s := range c.sessions {
 		s.Detach()
 	}
-	if err := c.hub.Close(); err != nil {
-		t.Error(err)
-	}
+	must(t, c.hub.Close())
 }
 
 // heap is how many bytes are in use. What pools hold goes with the second

@@ -77,9 +77,7 @@ func (r *rig) connectStreams(token string) *streamClient {
 	s, err := r.hub.Admit(Identity{
 		TokenID: token, Version: 1, ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{},
 	}, Client{Transport: "test", Listener: "port"})
-	if err != nil {
-		r.Fatal(err)
-	}
+	must(r, err)
 	c := &streamClient{client: r.newClient(s)}
 	s.Attach(c)
 	r.hub.Go(func() {
@@ -117,8 +115,7 @@ func TestOwnStream(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		c, p := r.connectStreams("s"), r.connect("p")
 		c.stream("SUB:U::a.*", "SUB:D::*.b")
-		c.send("SUB::a.b")
-		c.expect("OK:SUB:~:*.b", "OK:SUB:~:a.b")
+		c.answer("SUB::a.b", "OK:SUB:~:*.b", "OK:SUB:~:a.b")
 		p.publish("~", "a.b", "1")
 		p.publish("~", "a.c", "2")
 		c.own(0).inner.expect("OK:SUB:~:a.*", "~/a.b=1 [a.*]", "~/a.c=2 [a.*]")
@@ -204,9 +201,7 @@ func TestOwnStreamsAreLimited(t *testing.T) {
 
 // A stream that is not read holds up no other, and neither does the main one.
 func TestBlockedStreams(t *testing.T) {
-	limits := fastLimits()
-	limits.SendQueue = 4000
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.SendQueue = 4000 }), func(r *rig) {
 		c, p := r.connectStreams("s"), r.connect("p")
 		c.stream("SUB:U::u", "SUB:U::v", "SUB:D::d")
 		c.own(0).inner.expect("OK:SUB:~:u")
@@ -238,9 +233,7 @@ func TestBlockedStreams(t *testing.T) {
 // A client that reads its main stream, but not its own one, is told of its
 // losses, once a second at most.
 func TestNoticesAreNotAFlood(t *testing.T) {
-	limits := fastLimits()
-	limits.SendQueue = 4000
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.SendQueue = 4000 }), func(r *rig) {
 		c, p := r.connectStreams("s"), r.connect("p")
 		c.stream("SUB:U::u")
 		c.own(0).inner.take()
@@ -324,9 +317,7 @@ func TestStoppedStream(t *testing.T) {
 		c.stream("UNSUB:U::u", "SUB:U::u")
 		c.expect("OK:UNSUB:~:u")
 		c.own(1).inner.expect("OK:SUB:~:u")
-		if n := len(c.queue.ownLanes); n != 1 {
-			t.Errorf("%d lanes, want 1", n)
-		}
+		equal(t, "lanes", len(c.queue.ownLanes), 1)
 	})
 }
 

@@ -35,9 +35,7 @@ func TestPendingConnsAreLimited(t *testing.T) {
 		for range 2 * MaxPendingPerIP {
 			for _, many := range []Client{{}, {IP: netip.MustParseAddr("10.1.0.1"), SharedIP: true}} {
 				p, err := r.hub.AddPending(many)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				all = append(all, p)
 			}
 		}
@@ -52,21 +50,15 @@ func TestPendingConnsAreLimited(t *testing.T) {
 		for _, p := range all {
 			p.Release()
 		}
-		if n := len(r.hub.unauthenticated.byIP); n != 0 {
-			t.Errorf("%d addresses are remembered", n)
-		}
+		equal(t, "addresses are remembered", len(r.hub.unauthenticated.byIP), 0)
 	})
 }
 
 func TestPendingConnsWhileTheEdgeIsFullOrDrains(t *testing.T) {
-	limits := fastLimits()
-	limits.MaxConnections = 1
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.MaxConnections = 1 }), func(r *rig) {
 		ip := netip.MustParseAddr("10.0.0.1")
 		early, err := r.hub.AddPending(Client{IP: ip})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r.connect("s")
 		if _, err := r.hub.AddPending(Client{IP: ip}); !errors.Is(err, ErrFull) {
 			t.Errorf("full: %v", err)
@@ -90,9 +82,7 @@ func TestPendingConnsWhileTheEdgeIsFullOrDrains(t *testing.T) {
 		default:
 		}
 		early.Release()
-		if err := <-closed; err != nil {
-			t.Error(err)
-		}
+		must(t, <-closed)
 	})
 }
 

@@ -30,9 +30,7 @@ func (c *client) closedForNotReading() {
 	}
 	time.Sleep(closeGrace)
 	synctest.Wait()
-	if n := c.rig.hub.Metrics().SlowDisconnects["write_timeout"]; n != 1 {
-		c.rig.Errorf("%d sessions were counted, want 1", n)
-	}
+	equal(c.rig, "sessions were counted", c.rig.hub.Metrics().SlowDisconnects["write_timeout"], 1)
 	if slices.ContainsFunc(c.rig.hub.Stats(), func(s Stat) bool { return s.ID == c.client.ID }) {
 		c.rig.Error("the session is open")
 	}
@@ -64,8 +62,7 @@ func TestUnreadLinesEndTheSession(t *testing.T) {
 func TestUnreadDeliveriesEndTheSession(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		c, p := r.connect("a"), r.connect("p")
-		c.send("SUB:t:#")
-		c.expect("OK:SUB:t:#")
+		c.ok("SUB:t:#")
 		c.pings()
 		c.block()
 		p.publish("t", "a", "x")
@@ -82,8 +79,7 @@ func TestUnreadDeliveriesEndTheSession(t *testing.T) {
 func TestSlowReadersStay(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		c, p := r.connect("a"), r.connect("p")
-		c.send("SUB:t:#")
-		c.expect("OK:SUB:t:#")
+		c.ok("SUB:t:#")
 		c.pings()
 		release := c.block()
 		for range 10 {
@@ -101,12 +97,9 @@ func TestSlowReadersStay(t *testing.T) {
 
 // So does one that takes more than a minute for a message that is large.
 func TestSlowReadersOfLargeMessagesStay(t *testing.T) {
-	limits := fastLimits()
-	limits.MaxPayload, limits.SendQueue = 1<<20, 8<<20
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.MaxPayload, l.SendQueue = 1<<20, 8<<20 }), func(r *rig) {
 		c, p := r.connect("a"), r.connect("p")
-		c.send("SUB:t:#")
-		c.expect("OK:SUB:t:#")
+		c.ok("SUB:t:#")
 		c.pings()
 		c.block()
 		p.HandleFrame(framed("t", 1<<20))
@@ -122,12 +115,9 @@ func TestSlowReadersOfLargeMessagesStay(t *testing.T) {
 // Lines that wait behind deliveries for the client's cap are no sign that it does not
 // read.
 func TestCappedReadersStay(t *testing.T) {
-	limits := fastLimits()
-	limits.DefaultEgressKB = 8
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.DefaultEgressKB = 8 }), func(r *rig) {
 		c, p := r.connect("a"), r.connect("p")
-		c.send("SUB:t:#")
-		c.expect("OK:SUB:t:#")
+		c.ok("SUB:t:#")
 		c.pings()
 		for range 15 { // some two minutes' worth
 			p.HandleFrame(framed("t", 60<<10))
@@ -161,9 +151,7 @@ func TestCappedReadersStay(t *testing.T) {
 
 // Nor is waiting for the cap behind a write that took long.
 func TestPauseIsNoWrite(t *testing.T) {
-	limits := fastLimits()
-	limits.DefaultEgressKB, limits.WriteTimeout = 1, 10*time.Second
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.DefaultEgressKB, l.WriteTimeout = 1, 10*time.Second }), func(r *rig) {
 		c, p := r.connect("a"), r.connect("p")
 		c.send("SUB:t:#")
 		for range 3 { // each a minute's worth

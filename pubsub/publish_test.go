@@ -112,12 +112,9 @@ func TestDeliverOne(t *testing.T) {
 // A message of another edge that is larger than this one takes from its clients
 // reaches nobody, and is counted.
 func TestReceiveTooLarge(t *testing.T) {
-	limits := fastLimits()
-	limits.MaxPayload = 10
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.MaxPayload = 10 }), func(r *rig) {
 		c := r.connect("a")
-		c.send("SUB:t:#")
-		c.take()
+		c.ask("SUB:t:#")
 		for n, want := range map[int]int{10: 1, 11: 0} {
 			for _, d := range []wire.Delivery{wire.Broadcast, wire.OneNearest, wire.OneRandom} {
 				m := Message{Tenant: []byte("t"), Channel: []byte("x"), Payload: make([]byte, n), Delivery: d}
@@ -129,9 +126,7 @@ func TestReceiveTooLarge(t *testing.T) {
 				}
 			}
 		}
-		if n := r.hub.Metrics().Rejected; n != 3 {
-			t.Errorf("%d messages are counted as refused, want 3", n)
-		}
+		equal(t, "messages counted as refused", r.hub.Metrics().Rejected, 3)
 	})
 }
 
@@ -141,8 +136,7 @@ func TestDeliverOneSkipsFullAndDraining(t *testing.T) {
 	inBubble(t, limits, func(r *rig) {
 		full, told, free := r.connect("a"), r.connect("b"), r.connect("c")
 		for _, c := range []*client{full, told, free} {
-			c.send("SUB:t:#")
-			c.take()
+			c.ask("SUB:t:#")
 		}
 		release := full.block()
 		big := make([]byte, limits.SendQueue/2)
@@ -166,13 +160,10 @@ func TestDeliverOneSkipsFullAndDraining(t *testing.T) {
 const smallQueue = 4096
 
 func TestSlowConsumerDrop(t *testing.T) {
-	limits := fastLimits()
-	limits.SendQueue = smallQueue
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.SendQueue = smallQueue }), func(r *rig) {
 		slow, fast, p := r.connect("a"), r.connect("b"), r.connect("p")
 		for _, c := range []*client{slow, fast} {
-			c.send("SUB:t:#")
-			c.take()
+			c.ask("SUB:t:#")
 		}
 		release := slow.block()
 		payload := string(make([]byte, 900))
@@ -196,21 +187,16 @@ func TestSlowConsumerDrop(t *testing.T) {
 				t.Errorf("delivery %d is %.10q, want %s: the oldest go first", i, line, want)
 			}
 		}
-		if n := r.hub.Stats()[0].Dropped; n != 95 {
-			t.Errorf("counted %d", n)
-		}
+		equal(t, "dropped", r.hub.Stats()[0].Dropped, 95)
 		p.publish("t", "c", "x")
 		slow.expect("t/c=x [#]") // and it is told once
 	})
 }
 
 func TestSlowConsumerDisconnect(t *testing.T) {
-	limits := fastLimits()
-	limits.SendQueue, limits.Slow = smallQueue, SlowDisconnect
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.SendQueue, l.Slow = smallQueue, SlowDisconnect }), func(r *rig) {
 		slow, p := r.connect("a"), r.connect("p")
-		slow.send("SUB:t:#")
-		slow.take()
+		slow.ask("SUB:t:#")
 		release := slow.block()
 		for range 6 {
 			p.publish("t", "c", string(make([]byte, 900)))
@@ -228,8 +214,7 @@ func TestSlowConsumerDisconnect(t *testing.T) {
 func TestOrderPerPublisher(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		c := r.connect("s")
-		c.send("SUB:t:#")
-		c.take()
+		c.ask("SUB:t:#")
 		var wg sync.WaitGroup
 		for i := range 4 {
 			p := r.connect(fmt.Sprint(i))
@@ -274,15 +259,13 @@ func TestPatternsFollowTheOKLines(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, fastLimits(), func(r *rig) {
 				s := r.connect("s")
-				s.send(strings.Fields(c.before)...)
-				s.take()
+				s.ask(strings.Fields(c.before)...)
 				h, m := r.hub, matchers.Get().(*matcher)
 				p := h.publication([]byte("t"), []byte("a"), []byte("x"), nil, h.beginPacedReceived(h.tenantCPU(h.tenant([]byte("t")), []byte("t"))))
 				p.matcher = m
 				m.match(h.tenant([]byte("t")), p.channel)
 				m.group()
-				s.send(strings.Fields(c.after)...)
-				s.take()
+				s.ask(strings.Fields(c.after)...)
 				if len(m.interests) == 1 { // as in fanOut
 					p.deliverToAll(m.interests[0], &m.single)
 				} else {
@@ -305,9 +288,7 @@ func TestPatternsFollowTheOKLines(t *testing.T) {
 // The same with publishers and lines at once, for the race detector. After OK:UNSUB nothing
 // comes.
 func TestLinesBesidePublishers(t *testing.T) {
-	limits := fastLimits()
-	limits.SendQueue = 1 << 30
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.SendQueue = 1 << 30 }), func(r *rig) {
 		c := r.connect("s")
 		var wg sync.WaitGroup
 		turns := make(chan struct{}, 2) // to publish, beside the lines that follow

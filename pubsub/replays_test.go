@@ -153,13 +153,9 @@ func TestReplaysOfBusyTenant(t *testing.T) {
 		begin := time.Now()
 		close(c.store.release)
 		synctest.Wait()
-		if n := c.hub.replays.running; n != 0 {
-			t.Errorf("%d goroutines read pages while the tenant waits", n)
-		}
+		equal(t, "goroutines read pages while the tenant waits", c.hub.replays.running, 0)
 		c.caughtUp(c.resume("b", maxReplays, "b"), 1)
-		if waited := time.Since(begin); waited != 0 {
-			t.Errorf("another tenant waited for %v", waited)
-		}
+		equal(t, "time that another tenant waited", time.Since(begin), 0)
 		answered := 0
 		for _, client := range clients {
 			if len(client.take()) > 0 {

@@ -20,8 +20,7 @@ func TestSender(t *testing.T) {
 		asks, plain, streams := r.connectAs("asks", "sender"), r.connect("plain"), r.connectStreams("streams")
 		ann, nobody := r.connectAs("ann"), r.connect("nobody")
 		for _, c := range []*client{asks, plain} {
-			c.send("SUB:t:a.*", "SUB:t:a.b", "SUB:t:one")
-			c.take()
+			c.ask("SUB:t:a.*", "SUB:t:a.b", "SUB:t:one")
 		}
 		streams.send("FEATURES:sender")
 		streams.stream("SUB:U:t:a.b", "SUB:U:t:a.#")
@@ -50,14 +49,12 @@ func TestSender(t *testing.T) {
 				plain.send("UNSUB:t:one")
 				c.from.publishAs(d, "t", "one", "z")
 				asks.expect("t/one=z [one]" + c.want)
-				plain.send("SUB:t:one")
-				plain.take()
+				plain.ask("SUB:t:one")
 			}
 		}
 		// What other edges have accepted.
 		for _, d := range []wire.Delivery{wire.Broadcast, wire.OneNearest} {
-			plain.send("UNSUB:t:one")
-			plain.take()
+			plain.ask("UNSUB:t:one")
 			r.hub.Receive(Message{Tenant: []byte("t"), Channel: []byte("one"), Payload: []byte("far"), Sender: []byte("bob"), Delivery: d})
 			asks.expect(`t/one=far [one] from "bob"`)
 		}
@@ -150,8 +147,7 @@ func TestSenderIsEncodedOnce(t *testing.T) {
 func TestSenderOfRematch(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		c := r.connectAs("asks", "sender")
-		c.send("SUB:t:a")
-		c.take()
+		c.ask("SUB:t:a")
 		p := publication{tenant: []byte("t"), channel: []byte("a"), sender: []byte("ann")}
 		c.Session.mu.Lock()
 		f := c.rematch(&p)
@@ -166,8 +162,7 @@ func TestSenderOfRematch(t *testing.T) {
 func TestSenderOfBadSubject(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		c := r.connectAs("asks", "sender")
-		c.send("SUB:t:a")
-		c.take()
+		c.ask("SUB:t:a")
 		for _, subject := range []string{strings.Repeat("u", wire.MaxSender+1), "a\nb", "\xff"} {
 			r.connectAs(subject).publish("t", "a", "x")
 			c.expect(`t/a=x [a] from ""`)
@@ -182,8 +177,7 @@ func TestSenderOfBadSubject(t *testing.T) {
 func TestSenderCannotBeForged(t *testing.T) {
 	withHistory(t, fastLimits(), func(r *rig) {
 		c, mallory, ann := r.connectAs("asks", "sender"), r.connectAs("mallory", "sender"), r.connectAs("ann")
-		c.send("SUB:t:#", "RSUB:t:chat.#:now")
-		c.take()
+		c.ask("SUB:t:#", "RSUB:t:chat.#:now")
 		deliver := wire.AppendDeliverFields(nil, &wire.Deliver{HasSender: true, Sender: []byte("ann"), Tenant: []byte("t"), Channel: []byte("a"), Payload: []byte("x"), Patterns: []string{"#"}})
 		stored := wire.AppendDeliverFields(nil, &wire.Deliver{Stored: true, HasSender: true, Sender: []byte("ann"), Tenant: []byte("t"), Channel: []byte("chat.a"), Payload: []byte("x"), Patterns: []string{"chat.#"}})
 		refused := [][]byte{deliver, stored, wire.AppendDeliver(nil, []byte("t"), []byte("a"), nil, []string{"#"})}
@@ -228,8 +222,7 @@ func TestSenderCannotBeForged(t *testing.T) {
 		c.expect(fmt.Sprintf("t/a=%s [#] from \"mallory\"", deliver))
 		// A line names features, not people.
 		mallory.send("FEATURES:sender,ann", "FEATURES:ann")
-		mallory.send("FEATURES:sender:ann", "FEATURES:sender=ann")
-		mallory.take()
+		mallory.ask("FEATURES:sender:ann", "FEATURES:sender=ann")
 		mallory.publish("t", "a", "y")
 		c.expect(`t/a=y [#] from "mallory"`)
 		// Of two connections each has its own.
@@ -254,18 +247,18 @@ func TestSenderHistories(t *testing.T) {
 		bob.confirmed(2, "key", "chat.a", "not stored")
 		bob.publish("t", "chat.b", "2")
 		r.connect("nobody").publish("t", "chat.c", "3")
-		bob.expectShort("OK:PUB:2:@1")
-		live.expectShort(`t/chat.a=1 [chat.*] @1 from "ann"`, `t/chat.b=2 [chat.*] @2 from "bob"`, `t/chat.c=3 [chat.*] @3 from ""`)
-		plain.expectShort("t/chat.a=1 [chat.*] @1", "t/chat.a=1 [chat.a]", "t/chat.b=2 [chat.*] @2", "t/chat.c=3 [chat.*] @3")
-		subs.expectShort(`t/chat.a=1 [chat.*] from "ann"`, `t/chat.b=2 [chat.*] from "bob"`, `t/chat.c=3 [chat.*] from ""`)
+		bob.expect("OK:PUB:2:@1")
+		live.expect(`t/chat.a=1 [chat.*] @1 from "ann"`, `t/chat.b=2 [chat.*] @2 from "bob"`,
+			`t/chat.c=3 [chat.*] @3 from ""`)
+		plain.expect("t/chat.a=1 [chat.*] @1", "t/chat.a=1 [chat.a]", "t/chat.b=2 [chat.*] @2", "t/chat.c=3 [chat.*] @3")
+		subs.expect(`t/chat.a=1 [chat.*] from "ann"`, `t/chat.b=2 [chat.*] from "bob"`, `t/chat.c=3 [chat.*] from ""`)
 		for _, from := range []string{at, "last"} {
 			late := r.connectAs("late "+from, "sender")
-			late.send("RSUB:t:chat.*:" + from)
-			late.expectShort(`t/chat.a=1 [chat.*] @1 from "ann"`, `t/chat.b=2 [chat.*] @2 from "bob"`, `t/chat.c=3 [chat.*] @3 from ""`, "OK:RSUB:t:chat.*:@3:complete")
+			late.answer("RSUB:t:chat.*:"+from, `t/chat.a=1 [chat.*] @1 from "ann"`, `t/chat.b=2 [chat.*] @2 from "bob"`,
+				`t/chat.c=3 [chat.*] @3 from ""`, "OK:RSUB:t:chat.*:@3:complete")
 		}
 		late := r.connect("late")
-		late.send("RSUB:t:chat.a:last")
-		late.expectShort("t/chat.a=1 [chat.a] @1", "OK:RSUB:t:chat.a:@3:complete")
+		late.answer("RSUB:t:chat.a:last", "t/chat.a=1 [chat.a] @1", "OK:RSUB:t:chat.a:@3:complete")
 		d, err := wire.DecodeDeliver(late.frame)
 		d.HasSender, d.Sender = false, nil
 		if want := wire.AppendDeliverFields(nil, &d); err != nil || !bytes.Equal(late.frame, want) || late.frame[1] != 1 {
@@ -278,8 +271,7 @@ func TestSenderHistories(t *testing.T) {
 func TestSenderSharedHistory(t *testing.T) {
 	withEdges(t, fastLimits(), func(a, b *rig, views []*view) {
 		far, ann := b.connectAs("far", "sender"), a.connectAs("ann")
-		far.send("RSUB:t:chat.*:now", "SUB:t:chat.a")
-		far.take()
+		far.ask("RSUB:t:chat.*:now", "SUB:t:chat.a")
 		ann.publish("t", "chat.a", "1")
 		got := far.takeShort()
 		slices.Sort(got)
@@ -290,8 +282,8 @@ func TestSenderSharedHistory(t *testing.T) {
 		views[1].mu.Lock()
 		views[1].beforeRead = func() { late.HandleLine([]byte("FEATURES:sender")) }
 		views[1].mu.Unlock()
-		late.send("RSUB:t:chat.*:last")
-		late.expectShort("FEATURES:link,sender,history", `t/chat.a=1 [chat.*] @1 from "ann"`, "OK:RSUB:t:chat.*:@1:complete")
+		late.answer("RSUB:t:chat.*:last", "FEATURES:link,sender,history", `t/chat.a=1 [chat.*] @1 from "ann"`,
+			"OK:RSUB:t:chat.*:@1:complete")
 	})
 }
 

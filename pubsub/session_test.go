@@ -32,19 +32,15 @@ func TestLines(t *testing.T) {
 	} {
 		inBubble(t, fastLimits(), func(r *rig) {
 			cl := r.connect("x")
-			cl.send(c.line)
-			cl.expect(c.want)
+			cl.answer(c.line, c.want)
 		})
 	}
 }
 
 func TestFrames(t *testing.T) {
-	limits := fastLimits()
-	limits.MaxPayload = 10
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.MaxPayload = 10 }), func(r *rig) {
 		c := r.connect("x")
-		c.send("SUB:t:#")
-		c.expect("OK:SUB:t:#")
+		c.ok("SUB:t:#")
 		for _, p := range []struct{ tenant, channel, payload, want string }{
 			{"t", "a", "0123456789", "t/a=0123456789 [#]"},
 			{"t", "a", "", "t/a= [#]"},
@@ -88,8 +84,7 @@ func TestBrokenMessagesInARow(t *testing.T) {
 			t.Fatalf("got %q", got)
 		}
 		c.expectClose(0)
-		c.send("{}")
-		c.expect("ERR:bad_request")
+		c.answer("{}", "ERR:bad_request")
 		c.expectClose(wire.ClosePolicy)
 	})
 }
@@ -99,12 +94,9 @@ func TestSubscriptionLimits(t *testing.T) {
 	limits.MaxSubscriptions = 2
 	inBubble(t, limits, func(r *rig) {
 		c := r.connect("x")
-		c.send("SUB:t:a", "SUB:t:b", "SUB:t:b")
-		c.expect("OK:SUB:t:a", "OK:SUB:t:b", "OK:SUB:t:b")
-		c.send("SUB:t:c")
-		c.expect("ERR:too_many_subscriptions:SUB:t:c")
-		c.send("UNSUB:t:a", "SUB:t:c")
-		c.expect("OK:UNSUB:t:a", "OK:SUB:t:c")
+		c.ok("SUB:t:a", "SUB:t:b", "SUB:t:b")
+		c.answer("SUB:t:c", "ERR:too_many_subscriptions:SUB:t:c")
+		c.ok("UNSUB:t:a", "SUB:t:c")
 	})
 	limits.MaxSubscriptions = 65535
 	inBubble(t, limits, func(r *rig) {
@@ -114,8 +106,7 @@ func TestSubscriptionLimits(t *testing.T) {
 			c.send(fmt.Sprintf("SUB:t:%05d.%s", i, tail))
 		}
 		c.take()
-		c.send("SUB:t:a")
-		c.expect("ERR:too_many_subscriptions:SUB:t:a")
+		c.answer("SUB:t:a", "ERR:too_many_subscriptions:SUB:t:a")
 		c.send("UNSUB:t:00000."+tail, "SUB:t:a")
 		c.expect("OK:UNSUB:t:00000."+tail, "OK:SUB:t:a")
 	})
@@ -149,8 +140,7 @@ func TestRevocationAndExpiry(t *testing.T) {
 func TestNothingIsHandledAfterRevocation(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		revoked, other := r.connect("a"), r.connect("b")
-		other.send("SUB:t:#")
-		other.take()
+		other.ask("SUB:t:#")
 		r.hub.TokenRevoked("a")
 		revoked.publish("t", "x", "late")
 		revoked.HandleLine([]byte("SUB:t:#"))
@@ -177,9 +167,7 @@ func TestExpiryTimerTooEarly(t *testing.T) {
 func TestRevokedBeforeAttached(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		s, err := r.hub.Admit(Identity{TokenID: "a", ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}}, Client{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r.hub.TokenRevoked("a")
 		c := r.newClient(s)
 		s.Attach(c)
@@ -193,9 +181,7 @@ func TestRevokedBeforeAttached(t *testing.T) {
 }
 
 func TestAdmissionLimits(t *testing.T) {
-	limits := fastLimits()
-	limits.MaxConnections, limits.MaxConnectionsPerToken = 3, 2
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.MaxConnections, l.MaxConnectionsPerToken = 3, 2 }), func(r *rig) {
 		a := r.connect("a")
 		r.connect("a")
 		if _, err := r.admit("a"); err != ErrTokenFull {
@@ -208,9 +194,7 @@ func TestAdmissionLimits(t *testing.T) {
 		a.Session.Close(wire.CloseNormal, "")
 		time.Sleep(time.Second)
 		r.connect("a")
-		if err := r.hub.Available(); err != ErrFull {
-			t.Errorf("Available = %v, want ErrFull", err)
-		}
+		equal(t, "Available", r.hub.Available(), ErrFull)
 	})
 }
 
@@ -227,9 +211,7 @@ func TestStalledClientIsCutAndLeavesNothing(t *testing.T) {
 			t.Error("a client that does not read was not cut")
 		}
 		c.mu.Unlock()
-		if n := len(r.hub.Stats()); n != 0 {
-			t.Errorf("%d sessions remain", n)
-		}
+		equal(t, "sessions remain", len(r.hub.Stats()), 0)
 		r.hub.tenantsMu.Lock()
 		if len(r.hub.tenants) != 0 {
 			t.Error("its subscription remains")
@@ -273,8 +255,7 @@ func TestFloodIsHeldBack(t *testing.T) {
 func TestBrokerLinkBroken(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		c, other := r.connect("a"), r.connect("b")
-		c.send("SUB:t:#")
-		c.expect("OK:SUB:t:#")
+		c.ok("SUB:t:#")
 		r.broker.link(false)
 		c.expect() // clients that are not affected hear nothing of it
 		c.send("SUB:t:a")
@@ -287,14 +268,12 @@ func TestBrokerLinkBroken(t *testing.T) {
 
 		r.broker.link(true)
 		c.publish("t", "c", "x")
-		c.send("SUB:t:c")
-		c.expect("t/c=x [#]", "OK:SUB:t:c")
+		c.answer("SUB:t:c", "t/c=x [#]", "OK:SUB:t:c")
 		r.broker.link(false)
 		c.publish("t", "z", "x")
 		c.publish("t", "z", "y")
 		c.expect("ERR:broker_unavailable", "t/z=x [#]", "t/z=y [#]")
-		c.send("SUB:t:d")
-		c.expect("OK:SUB:t:d")
+		c.ok("SUB:t:d")
 		c.publishAs(wire.OneNearest, "t", "z", "here") // needs no other edge
 		if got := append(c.take(), other.take()...); len(got) != 1 || got[0] != "t/z=here [#]" {
 			t.Errorf("got %q", got)
@@ -374,18 +353,12 @@ func TestInterestsFollowSubscribers(t *testing.T) {
 		a, b := r.connect("a"), r.connect("b")
 		a.send("SUB:t:x", "SUB:t:x")
 		b.send("SUB:t:x")
-		if n := r.broker.count("t:x"); n != 1 {
-			t.Errorf("%d interests announced for one pattern", n)
-		}
+		equal(t, "interests announced for one pattern", r.broker.count("t:x"), 1)
 		a.send("UNSUB:t:x")
-		if n := r.broker.count("t:x"); n != 1 {
-			t.Errorf("interest withdrawn while a subscriber is left")
-		}
+		equal(t, "interests while a subscriber is left", r.broker.count("t:x"), 1)
 		b.Session.Close(wire.CloseNormal, "")
 		time.Sleep(time.Second)
-		if n := r.broker.count("t:x"); n != 0 {
-			t.Errorf("%d interests left after the last subscriber", n)
-		}
+		equal(t, "interests left after the last subscriber", r.broker.count("t:x"), 0)
 	})
 }
 

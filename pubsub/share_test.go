@@ -103,20 +103,14 @@ func TestConnectionShares(t *testing.T) {
 					t.Errorf("connection %d: %v, want %v", c.want+1, err, c.err)
 				}
 				if !errors.Is(c.err, ErrFull) {
-					if err := admit(who{"other", netip.MustParseAddr("192.0.2.1"), []string{"other"}}); err != nil {
-						t.Errorf("somebody else: %v", err)
-					}
+					must(t, admit(who{"other", netip.MustParseAddr("192.0.2.1"), []string{"other"}}))
 				}
 				open[0].Detach()
-				if err := admit(c.client(c.want)); err != nil {
-					t.Errorf("after one has left: %v", err)
-				}
+				must(t, admit(c.client(c.want)))
 				for _, s := range open[1:] {
 					s.Detach()
 				}
-				if n := len(r.hub.tokens) + len(r.hub.tenantAccounts) + len(r.hub.addressAccounts); n != 0 {
-					t.Errorf("%d accounts are left", n)
-				}
+				equal(t, "accounts are left", len(r.hub.tokens)+len(r.hub.tenantAccounts)+len(r.hub.addressAccounts), 0)
 			})
 		})
 	}
@@ -168,23 +162,17 @@ func TestSubjectLimit(t *testing.T) {
 		for _, s := range open[1:] {
 			s.Detach()
 		}
-		if n := len(r.hub.subjectAccounts); n != 0 {
-			t.Errorf("%d accounts are left", n)
-		}
+		equal(t, "accounts are left", len(r.hub.subjectAccounts), 0)
 	})
 }
 
 // A proxy's address stands for many clients.
 func TestSharedAddressTakesNoShare(t *testing.T) {
-	limits := fastLimits()
-	limits.MaxConnectionsPerAddress = 1
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.MaxConnectionsPerAddress = 1 }), func(r *rig) {
 		client := Client{IP: netip.MustParseAddr("203.0.113.1"), SharedIP: true}
 		for i := range 3 {
 			s, err := r.hub.Admit(Identity{TokenID: fmt.Sprint(i), ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}}, client)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer s.Detach()
 		}
 	})
@@ -238,9 +226,7 @@ func TestHandshakesWait(t *testing.T) {
 		var all []*PendingConn
 		for range MaxHandshakes {
 			a, err := r.hub.AddHandshake(context.Background(), Client{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			all = append(all, a)
 		}
 		type outcome struct {
@@ -315,8 +301,7 @@ func TestHandshakesWait(t *testing.T) {
 func (r *rig) listener(token, channel string) (c *client, release func()) {
 	r.Helper()
 	c = r.connect(token)
-	c.send("SUB:t:" + channel)
-	c.take()
+	c.ask("SUB:t:" + channel)
 	release = c.block()
 	c.publish("t", channel, "the one that its writer hangs at")
 	synctest.Wait()
@@ -380,9 +365,7 @@ func TestQueueShares(t *testing.T) {
 					}
 				}
 				time.Sleep(time.Minute)
-				if n := r.hub.queuedBytes.Load(); n != 0 {
-					t.Errorf("%d bytes are counted of queues that are empty", n)
-				}
+				equal(t, "bytes counted of queues that are empty", r.hub.queuedBytes.Load(), 0)
 			})
 		})
 	}
@@ -412,9 +395,7 @@ func TestOneForAFullAccount(t *testing.T) {
 
 // A message that many wait for is there once, and counts for a few.
 func TestSharedMessagesCountOnce(t *testing.T) {
-	limits := fastLimits()
-	limits.SendQueue, limits.QueueMemory = 1<<20, 16<<20
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.SendQueue, l.QueueMemory = 1<<20, 16<<20 }), func(r *rig) {
 		const clients, messages = 200, 60
 		feeder := r.connect("feeder")
 		var releases []func()

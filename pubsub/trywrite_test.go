@@ -44,9 +44,7 @@ func (r *rig) connectTry(token string) *tryClient {
 	s, err := r.hub.Admit(Identity{
 		TokenID: token, Version: 1, ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{},
 	}, Client{Transport: "test"})
-	if err != nil {
-		r.Fatal(err)
-	}
+	must(r, err)
 	c := &tryClient{client: r.newClient(s)}
 	s.Attach(c)
 	r.hub.Go(func() { // the reader
@@ -64,8 +62,7 @@ func TestOneOfManyIsStuck(t *testing.T) {
 		var all []*tryClient
 		for range 3 * flushListLen / 2 {
 			c := r.connectTry("s")
-			c.send("SUB:t:#")
-			c.expect("OK:SUB:t:#")
+			c.ok("SUB:t:#")
 			c.writes = 0
 			all = append(all, c)
 		}
@@ -101,8 +98,7 @@ func TestOneOfManyIsStuck(t *testing.T) {
 func TestTryWriteFails(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		c, p := r.connectTry("s"), r.connect("p")
-		c.send("SUB:t:#")
-		c.expect("OK:SUB:t:#")
+		c.ok("SUB:t:#")
 		c.broken = true
 		p.publish("t", "a", "x")
 		<-c.finished
@@ -116,8 +112,7 @@ func TestTryWriteFails(t *testing.T) {
 func TestStuckSessionEnds(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		c, p := r.connectTry("s"), r.connect("p")
-		c.send("SUB:t:#")
-		c.expect("OK:SUB:t:#")
+		c.ok("SUB:t:#")
 		c.stuck = true
 		release := c.block()
 		p.publish("t", "a", "x")
@@ -130,8 +125,7 @@ func TestStuckSessionEnds(t *testing.T) {
 	})
 	inBubble(t, fastLimits(), func(r *rig) { // and is cut if nothing moves
 		c, p := r.connectTry("s"), r.connect("p")
-		c.send("SUB:t:#")
-		c.expect("OK:SUB:t:#")
+		c.ok("SUB:t:#")
 		c.stuck = true
 		c.block()
 		p.publish("t", "a", "x")
@@ -139,20 +133,15 @@ func TestStuckSessionEnds(t *testing.T) {
 		r.hub.TokenRevoked("s")
 		start := time.Now()
 		<-c.finished
-		if took := time.Since(start); took != closeGrace {
-			t.Errorf("cut after %v", took)
-		}
+		equal(t, "time until it is cut", time.Since(start), closeGrace)
 	})
 }
 
 // Over its cap, a session is written by a writer of its own, which may wait.
 func TestCapWithTryWriter(t *testing.T) {
-	limits := fastLimits()
-	limits.DefaultEgressKB = 8
-	inBubble(t, limits, func(r *rig) {
+	inBubble(t, with(func(l *Limits) { l.DefaultEgressKB = 8 }), func(r *rig) {
 		c, p := r.connectTry("s"), r.connect("p")
-		c.send("SUB:t:#")
-		c.take()
+		c.ask("SUB:t:#")
 		start := time.Now()
 		for range 80 {
 			p.HandleFrame(framed("t", 1024-costOverhead-6))
