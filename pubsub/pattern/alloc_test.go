@@ -29,6 +29,7 @@ func TestNoAllocations(t *testing.T) {
 		{"Pattern.Match", func() bool { return p.Match(name) }},
 		{"Rule.Match", func() bool { return r.Match(channel) }},
 		{"Rule.MatchString", func() bool { return r.MatchString(name) }},
+		{"Pattern.Shape", func() bool { return p.Shape() != 0 }},
 		{"Rule.Contains", func() bool { return wide.Contains(p) }},
 		{"Tree.AppendMatches", func() bool { return len(tree.AppendMatches(dst, channel)) == 6 }},
 	}

@@ -109,12 +109,8 @@ func TestSyntaxErrors(t *testing.T) {
 }
 
 func TestString(t *testing.T) {
-	if s := mustParse(t, "a*.b.*.c>").String(); s != "a*.b.*.c>" {
-		t.Error(s)
-	}
-	if s := mustRule(t, "(a|b*).?.#", SubscribeRule).String(); s != "(a|b*).?.#" {
-		t.Error(s)
-	}
+	equal(t, "pattern", mustParse(t, "a*.b.*.c>").String(), "a*.b.*.c>")
+	equal(t, "rule", mustRule(t, "(a|b*).?.#", SubscribeRule).String(), "(a|b*).?.#")
 }
 
 // TestZero holds what the zero values promise.

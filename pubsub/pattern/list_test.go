@@ -104,18 +104,10 @@ func TestListReplace(t *testing.T) {
 	l.push(1)
 	standing := l.first.Load()
 	l.replace(2)
-	if got := *l.front(); got != 2 {
-		t.Errorf("the first item is %d, want 2", got)
-	}
-	if got := *standing.rest.front(); got != 3 {
-		t.Errorf("who stood at the old item goes on to %d, want 3", got)
-	}
-	if l.first.Load().rest.first.Load() != standing.rest.first.Load() {
-		t.Error("the new item has another rest")
-	}
-	if standing.item != 1 {
-		t.Errorf("the old item has become %d", standing.item)
-	}
+	equal(t, "the first item", *l.front(), 2)
+	equal(t, "where who stood at the old item goes on", *standing.rest.front(), 3)
+	equal(t, "the rest of the new item", l.first.Load().rest.first.Load(), standing.rest.first.Load())
+	equal(t, "the old item", standing.item, 1)
 }
 
 // TestListConcurrent has real readers, as a change that took two steps would

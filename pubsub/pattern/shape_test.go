@@ -81,10 +81,3 @@ func TestOneOfEachShapeMatches(t *testing.T) {
 		t.Errorf("only %d matches: the test shows nothing", overlaps)
 	}
 }
-
-func TestShapeDoesNotAllocate(t *testing.T) {
-	p := mustParse(t, "room.5.ab*.#")
-	if n := testing.AllocsPerRun(100, func() { p.Shape() }); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
-}

@@ -30,53 +30,34 @@ ab*
   * ab*.*.#=7 ab>=6
 abc* abc*=8
 `
-	if got := "\n" + tree.String(); got != want {
-		t.Errorf("got %s\nwant %s", got, want)
-	}
+	equal(t, "the tree", "\n"+tree.String(), want)
 }
 
 func TestTreeValues(t *testing.T) {
 	var tree Tree[int]
 	hash, gt, a := mustParse(t, "#"), mustParse(t, ">"), mustParse(t, "a")
-
-	if _, ok := tree.Get(a); ok {
-		t.Error("an empty tree has a value")
+	type result struct {
+		value int
+		found bool
 	}
-	if _, ok := tree.Delete(a); ok {
-		t.Error("an empty tree deletes")
-	}
-	if old, replaced := tree.Insert(hash, 1); old != 0 || replaced {
-		t.Errorf("first insert: %d, %v", old, replaced)
-	}
-	if old, replaced := tree.Insert(hash, 2); old != 1 || !replaced {
-		t.Errorf("second insert: %d, %v; want 1, true", old, replaced)
-	}
+	of := func(value int, found bool) result { return result{value, found} }
+	none := result{}
+	equal(t, "get from an empty tree", of(tree.Get(a)), none)
+	equal(t, "delete from an empty tree", of(tree.Delete(a)), none)
+	equal(t, "first insert", of(tree.Insert(hash, 1)), none)
+	equal(t, "second insert", of(tree.Insert(hash, 2)), result{1, true})
 	// `>` has the same form as `#`, yet it is another pattern.
-	if _, ok := tree.Get(gt); ok {
-		t.Error("> is found as #")
-	}
-	if _, ok := tree.Delete(gt); ok {
-		t.Error("> is deleted as #")
-	}
+	equal(t, "get >", of(tree.Get(gt)), none)
+	equal(t, "delete >", of(tree.Delete(gt)), none)
 	tree.Insert(gt, 3)
-	if tree.Len() != 2 {
-		t.Errorf("Len is %d, want 2", tree.Len())
-	}
+	equal(t, "Len", tree.Len(), 2)
 	if got := tree.AppendMatches([]int{9}, []byte("x.y")); !slices.Equal(got, []int{9, 2, 3}) {
 		t.Errorf("matches are %v, want them appended: [9 2 3]", got)
 	}
-	if v, ok := tree.Delete(hash); v != 2 || !ok {
-		t.Errorf("delete: %d, %v; want 2, true", v, ok)
-	}
-	if _, ok := tree.Delete(hash); ok {
-		t.Error("# is deleted twice")
-	}
-	if v, ok := tree.Get(gt); v != 3 || !ok {
-		t.Errorf("get: %d, %v; want 3, true", v, ok)
-	}
-	if tree.Len() != 1 {
-		t.Errorf("Len is %d, want 1", tree.Len())
-	}
+	equal(t, "delete #", of(tree.Delete(hash)), result{2, true})
+	equal(t, "delete # twice", of(tree.Delete(hash)), none)
+	equal(t, "get > again", of(tree.Get(gt)), result{3, true})
+	equal(t, "Len", tree.Len(), 1)
 }
 
 // Whoever has had enough of the values gets no more, wherever in the tree they are.
@@ -139,11 +120,6 @@ func TestTreePrefixSiblings(t *testing.T) {
 // searched with the definition of matching.
 func TestTreeRandom(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
-	defer func() {
-		if t.Failed() {
-			t.Logf("to repeat, set seed to %d", seed)
-		}
-	}()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 
@@ -152,29 +128,33 @@ func TestTreeRandom(t *testing.T) {
 		naive := map[string]bool{}
 		share := 1 + rnd.IntN(9) // of ten steps, how many insert
 		for step := range 400 {
-			p := mustParse(t, randomPattern(rnd))
-			if rnd.IntN(10) < share {
-				old, replaced := tree.Insert(p, p.String())
-				if replaced != naive[p.String()] || replaced && old != p.String() {
-					t.Fatalf("insert %s: %q, %v", p, old, replaced)
-				}
-				naive[p.String()] = true
-			} else {
-				old, ok := tree.Delete(p)
-				if ok != naive[p.String()] || ok && old != p.String() {
-					t.Fatalf("delete %s: %q, %v", p, old, ok)
-				}
-				delete(naive, p.String())
-			}
-			if _, ok := tree.Get(p); ok != naive[p.String()] {
-				t.Fatalf("get %s: %v", p, ok)
-			}
+			changeTree(t, &tree, naive, mustParse(t, randomPattern(rnd)), rnd.IntN(10) < share)
 			if step%10 == 0 {
 				compareTree(t, &tree, naive, randomChannel(rnd))
 			}
 		}
 		compareOrder(t, &tree, naive, rnd)
 		emptyTree(t, &tree, naive)
+	}
+}
+
+// changeTree inserts or deletes a pattern, whose value is its text, and compares what was there.
+func changeTree(t *testing.T, tree *Tree[string], naive map[string]bool, p Pattern, insert bool) {
+	t.Helper()
+	change := func() (string, bool) { return tree.Delete(p) }
+	if insert {
+		change = func() (string, bool) { return tree.Insert(p, p.String()) }
+	}
+	if old, was := change(); was != naive[p.String()] || was && old != p.String() {
+		t.Fatalf("insert %s: %v: the old value is %q, %v", p, insert, old, was)
+	}
+	if insert {
+		naive[p.String()] = true
+	} else {
+		delete(naive, p.String())
+	}
+	if _, ok := tree.Get(p); ok != insert {
+		t.Fatalf("get %s: %v", p, ok)
 	}
 }
 
@@ -265,17 +245,7 @@ func FuzzTree(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			if isDelete {
-				if _, ok := tree.Delete(p); ok != naive[name] {
-					t.Fatalf("delete %s: %v", name, ok)
-				}
-				delete(naive, name)
-			} else {
-				if _, replaced := tree.Insert(p, name); replaced != naive[name] {
-					t.Fatalf("insert %s: %v", name, replaced)
-				}
-				naive[name] = true
-			}
+			changeTree(t, &tree, naive, p, !isDelete)
 		}
 		compareTree(t, &tree, naive, channel)
 		emptyTree(t, &tree, naive)

@@ -39,9 +39,7 @@ func TestMatchVectors(t *testing.T) {
 			if v.Pattern != "" {
 				text = v.Pattern
 				p := mustParse(t, text)
-				if got := p.Match(v.Channel); got != v.Expect {
-					t.Errorf("pattern: %v, want %v", got, v.Expect)
-				}
+				equal(t, "pattern", p.Match(v.Channel), v.Expect)
 				var tree Tree[string]
 				tree.Insert(p, text)
 				got := tree.AppendMatches(nil, []byte(v.Channel))
@@ -51,12 +49,8 @@ func TestMatchVectors(t *testing.T) {
 			}
 			for _, k := range kindsOf(text) {
 				r := mustRule(t, text, k)
-				if got := r.Match([]byte(v.Channel)); got != v.Expect {
-					t.Errorf("rule kind %d: %v, want %v", k, got, v.Expect)
-				}
-				if got := r.MatchString(v.Channel); got != v.Expect {
-					t.Errorf("rule kind %d, string: %v, want %v", k, got, v.Expect)
-				}
+				equal(t, "rule", r.Match([]byte(v.Channel)), v.Expect)
+				equal(t, "rule of a string", r.MatchString(v.Channel), v.Expect)
 			}
 		})
 	}
@@ -78,9 +72,7 @@ func TestContainVectors(t *testing.T) {
 	for _, v := range vectors[containVector](t, "contain.json") {
 		t.Run(v.Comment, func(t *testing.T) {
 			for _, k := range kindsOf(v.Rule) {
-				if got := mustRule(t, v.Rule, k).Contains(mustParse(t, v.Pattern)); got != v.Expect {
-					t.Errorf("rule %s of kind %d contains %s: %v, want %v", v.Rule, k, v.Pattern, got, v.Expect)
-				}
+				equal(t, "contains", mustRule(t, v.Rule, k).Contains(mustParse(t, v.Pattern)), v.Expect)
 			}
 		})
 	}
