@@ -21,20 +21,19 @@ func (s *sink) SendPresence(to string, message []byte) {
 	}
 }
 
-func newSink() (*sink, *Registry) {
+func newSink(t *testing.T, members int, linger time.Duration) (*sink, *Registry) {
 	s := &sink{pages: map[string]int{}}
-	return s, New(Options{Link: s})
+	r := New(Options{Link: s})
+	r.SetDefinitions(set(t, members, linger))
+	return s, r
 }
 
 // pageOf is a page of an edge that has these members.
-func pageOf(t *testing.T, s *Set, keys ...Key) []byte {
+func pageOf(t *testing.T, keys ...Key) []byte {
 	t.Helper()
-	r := New(Options{})
-	r.SetDefinitions(s)
+	r := alone(t, 10_000, time.Second)
 	for _, key := range keys {
-		if err := r.Join(key, nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.Join(key, nil))
 	}
 	page, _, _ := r.own.page(0, 0)
 	return page
@@ -49,40 +48,30 @@ func keys(n int) (list []Key) {
 
 // An edge knows so many others; those that are gone make room.
 func TestManyEdges(t *testing.T) {
-	_, r := newSink()
-	r.SetDefinitions(set(t, 10, time.Second))
+	_, r := newSink(t, 10, time.Second)
 	for i := range maxEdges {
-		if err := r.Receive(fmt.Sprint("edge-", i), encodeBeat(0)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.Receive(fmt.Sprint("edge-", i), encodeBeat(0)))
 	}
 	if err := r.Receive("one more", encodeBeat(0)); err == nil {
 		t.Errorf("%d edges are known", len(r.others))
 	}
-	if err := r.Receive("edge-0", pageOf(t, set(t, 10, time.Second), keys(1)...)); err != nil {
-		t.Errorf("an edge that is known: %v", err)
-	}
+	must(t, r.Receive("edge-0", pageOf(t, keys(1)...)))
 	r.Tick(time.Now().Add(forgetAfter + time.Second))
 	r.Tick(time.Now().Add(forgetAfter + 3*time.Second))
 	if len(r.others) > 0 || r.isHere(keys(1)[0]) {
 		t.Errorf("%d edges are known after a minute of silence", len(r.others))
 	}
-	if err := r.Receive("one more", encodeBeat(0)); err != nil {
-		t.Error(err)
-	}
+	must(t, r.Receive("one more", encodeBeat(0)))
 }
 
 // What is larger than an edge sends is not looked at.
 func TestLargeMessages(t *testing.T) {
-	_, r := newSink()
-	r.SetDefinitions(set(t, 10_000, time.Second))
-	page := pageOf(t, set(t, 10_000, time.Second), keys(5000)...)
+	_, r := newSink(t, 10_000, time.Second)
+	page := pageOf(t, keys(5000)...)
 	if len(page) > maxMessage {
 		t.Errorf("a page has %d bytes", len(page))
 	}
-	if err := r.Receive("b", page); err != nil {
-		t.Error(err)
-	}
+	must(t, r.Receive("b", page))
 	large := page
 	for len(large) <= maxMessage {
 		large = append(large, page[26:26+(len(page)-26)/2]...)
@@ -94,15 +83,12 @@ func TestLargeMessages(t *testing.T) {
 
 // Edges that ask and ask are given so many pages in a tick.
 func TestManyQuestions(t *testing.T) {
-	s, r := newSink()
-	r.SetDefinitions(set(t, 10, time.Second))
+	s, r := newSink(t, 10, time.Second)
 	now := time.Now()
 	for round := 1; round <= 2; round++ {
 		for i := range 10 {
 			for range 1000 {
-				if err := r.Receive(fmt.Sprint("edge-", i), encodeAsk(0, 0)); err != nil {
-					t.Fatal(err)
-				}
+				must(t, r.Receive(fmt.Sprint("edge-", i), encodeAsk(0, 0)))
 			}
 		}
 		all := 0
@@ -121,9 +107,7 @@ func TestManyQuestions(t *testing.T) {
 
 // An edge holds so many members of another one, and of all; those that it holds already change.
 func TestManyMembers(t *testing.T) {
-	_, r := newSink()
-	s := set(t, 1000, time.Second)
-	r.SetDefinitions(s)
+	_, r := newSink(t, 1000, time.Second)
 	r.maxHeld, r.maxEntries = 10, 15
 	all := keys(20)
 	for _, from := range []string{"b", "c"} {
@@ -131,29 +115,21 @@ func TestManyMembers(t *testing.T) {
 		if from == "c" {
 			list = all[12:]
 		}
-		if err := r.Receive(from, pageOf(t, s, list...)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.Receive(from, pageOf(t, list...)))
 	}
 	if b, c := len(r.others["b"].members), len(r.others["c"].members); b != 10 || c != 5 || r.entries != 15 {
 		t.Errorf("%d of one edge, %d of the other, %d in all", b, c, r.entries)
 	}
-	if err := r.Join(all[19], nil); err != ErrFull {
-		t.Errorf("one more: %v", err)
-	}
-	if err := r.Join(all[0], nil); err != nil {
-		t.Errorf("one that is there: %v", err)
-	}
-	if err := r.Receive("d", pageOf(t, s, all[0], all[19])); err != nil || len(r.find(all[0]).owners) != 3 {
+	equal(t, "join", r.Join(all[19], nil), ErrFull)
+	must(t, r.Join(all[0], nil))
+	if err := r.Receive("d", pageOf(t, all[0], all[19])); err != nil || len(r.find(all[0]).owners) != 3 {
 		t.Errorf("one that is there, at another edge: %v", r.find(all[0]).owners)
 	}
 }
 
 // When many end at once, the lock is held for some of them at a time.
 func TestManyEnd(t *testing.T) {
-	_, r := newSink()
-	s := set(t, 100_000, time.Second)
-	r.SetDefinitions(s)
+	_, r := newSink(t, 100_000, time.Second)
 	const n = 2*maxEnded + maxEnded/2
 	for _, key := range keys(n) {
 		join(t, r, key.Tenant, key.Channel, key.Subject)
@@ -172,8 +148,7 @@ func TestManyEnd(t *testing.T) {
 		}
 	}
 	ends(time.Now().Add(2*time.Second), func() int { return len(r.own.members) })
-	other := New(Options{})
-	other.SetDefinitions(s)
+	other := alone(t, 100_000, time.Second)
 	for _, key := range keys(n) {
 		join(t, other, key.Tenant, key.Channel, key.Subject)
 	}
@@ -196,8 +171,7 @@ func TestManyEnd(t *testing.T) {
 
 // A member that comes and goes does not keep those that have gone before it.
 func TestFlapping(t *testing.T) {
-	_, r := newSink()
-	r.SetDefinitions(set(t, 1000, time.Second))
+	_, r := newSink(t, 1000, time.Second)
 	now := time.Now()
 	come := func(subject string) { r.setOwner(Key{"t", "room.a", subject}, owner{edge: "x"}, now) }
 	leave := func(subject string) { r.clearOwner(Key{"t", "room.a", subject}, "x", now) }
@@ -219,8 +193,7 @@ func TestFlapping(t *testing.T) {
 
 // However many come and go, so many that have gone are known, of a tenant and of this edge.
 func TestManyGone(t *testing.T) {
-	_, r := newSink()
-	r.SetDefinitions(set(t, 1000, time.Second))
+	_, r := newSink(t, 1000, time.Second)
 	for i := range maxGone + 5000 {
 		key := Key{"t", "room.a", fmt.Sprint("user-", i)}
 		join(t, r, key.Tenant, key.Channel, key.Subject)
@@ -234,8 +207,7 @@ func TestManyGone(t *testing.T) {
 
 // One subject has at most half of the members that a tenant may have, whatever is loaded.
 func TestManyOfOneSubject(t *testing.T) {
-	_, r := newSink()
-	r.SetDefinitions(set(t, 10, time.Second))
+	_, r := newSink(t, 10, time.Second)
 	at := func(i int) Key { return Key{"t", fmt.Sprint("room.", i), "ann"} }
 	for i := range 5 {
 		join(t, r, "t", at(i).Channel, "ann")

@@ -49,15 +49,12 @@ func (c *raw) PushPresence(b []byte) bool {
 // and everybody is told within seconds how many there are.
 func TestCrowdOfWatchers(t *testing.T) {
 	const crowd = 10_000
-	r := New(Options{})
-	r.SetDefinitions(set(t, crowd, time.Second))
+	r := alone(t, crowd, time.Second)
 	given := 0
 	watchers := make([]*raw, crowd)
 	for i := range watchers {
 		watchers[i] = &raw{given: &given, t: t}
-		if _, err := r.Watch("t", parse(t, "room.a"), false, watchers[i]); err != nil {
-			t.Fatal(err)
-		}
+		watchWith(t, r, "t", "room.a", false, watchers[i])
 	}
 	now := time.Now()
 	tick := func() {
@@ -101,15 +98,12 @@ func TestCrowdOfWatchers(t *testing.T) {
 // Who was told counts, being far behind, is told when the members are as new: synced.
 func TestSyncedAfterCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := New(Options{})
-		r.SetDefinitions(set(t, 20_000, time.Second))
-		run(t, r)
+		r := alone(t, 20_000, time.Second)
+		go r.Run(t.Context())
 		given := 0
 		one, wild := &raw{given: &given, t: t}, &raw{given: &given, t: t}
 		for text, c := range map[string]*raw{"room.a": one, "room.#": wild} {
-			if _, err := r.Watch("t", parse(t, text), false, c); err != nil {
-				t.Fatal(err)
-			}
+			watchWith(t, r, "t", text, false, c)
 		}
 		wait(time.Second)
 		for i := range 2 * farBehind {
@@ -131,14 +125,11 @@ func TestSyncedAfterCounts(t *testing.T) {
 
 // A tenant whose watchers would use all that a tick gives out does not keep others waiting.
 func TestTenantsShareTicks(t *testing.T) {
-	r := New(Options{})
-	r.SetDefinitions(set(t, 20_000, time.Second))
+	r := alone(t, 20_000, time.Second)
 	given := 0
 	watch := func(tenant, text string) *raw {
 		c := &raw{given: &given, t: t}
-		if _, err := r.Watch(tenant, parse(t, text), false, c); err != nil {
-			t.Fatal(err)
-		}
+		watchWith(t, r, tenant, text, false, c)
 		return c
 	}
 	for i := range 5000 {
@@ -166,8 +157,7 @@ func TestTenantsShareTicks(t *testing.T) {
 
 // For a watcher that has no room nothing is made.
 func TestBlockedWatchers(t *testing.T) {
-	r := New(Options{})
-	r.SetDefinitions(set(t, 20_000, time.Second))
+	r := alone(t, 20_000, time.Second)
 	given := 0
 	c := &raw{given: &given, t: t, full: true}
 	for i := range 3 * farBehind {
@@ -175,9 +165,7 @@ func TestBlockedWatchers(t *testing.T) {
 	}
 	for _, text := range []string{"room.a", "room.#"} {
 		for _, count := range []bool{false, true} {
-			if _, err := r.Watch("t", parse(t, text), count, c); err != nil {
-				t.Fatal(err)
-			}
+			watchWith(t, r, "t", text, count, c)
 		}
 	}
 	now := time.Now()

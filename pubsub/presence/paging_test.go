@@ -12,8 +12,7 @@ import (
 func TestPagesBehindForgottenMembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNetwork(t)
-		r := n.add("a", set(t, 20_000, time.Second))
-		run(t, r)
+		r := n.add("a", 20_000, time.Second)
 		const members = 3000 // some ten pages for watchers, and two for edges
 		for i := range members {
 			join(t, r, "t", fmt.Sprint("room.", i%2), fmt.Sprintf("user-%05d", i))
@@ -25,8 +24,7 @@ func TestPagesBehindForgottenMembers(t *testing.T) {
 		}
 		one, wild := watch(t, r, "t", "room.0", false), watch(t, r, "t", "room.#", false)
 		counts := watch(t, r, "t", "room.#", true)
-		b := n.add("b", set(t, 20_000, time.Second))
-		run(t, b)
+		b := n.add("b", 20_000, time.Second)
 		there := watch(t, b, "t", "room.#", false)
 		// They go on leaving, so that there is something to forget at any time.
 		for i := range 100 {
@@ -43,6 +41,9 @@ func TestPagesBehindForgottenMembers(t *testing.T) {
 			if len(c.shown) != want {
 				t.Errorf("%s: %d members, want %d, after %d frames", name, len(c.shown), want, c.frames)
 			}
+			if c.bytes > 60*members {
+				t.Errorf("%s got %d bytes", name, c.bytes)
+			}
 		}
 		if fmt.Sprint(counts.counts) != fmt.Sprintf("map[room.0:%d room.1:%[1]d]", members/2) {
 			t.Error(counts.counts)
@@ -54,15 +55,13 @@ func TestPagesBehindForgottenMembers(t *testing.T) {
 func TestLargeSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNetwork(t)
-		a := n.add("a", set(t, 100_000, time.Second))
-		run(t, a)
+		a := n.add("a", 100_000, time.Second)
 		const members = 45_000 // some 33 pages
 		for i := range members {
 			join(t, a, "t", "room.0", fmt.Sprintf("user-%05d", i))
 		}
 		wait(30 * time.Second)
-		b := n.add("b", set(t, 100_000, time.Second))
-		run(t, b)
+		b := n.add("b", 100_000, time.Second)
 		wait(beatEvery + time.Second)
 		if got := b.Stats(); got.Members != members {
 			t.Errorf("after seconds it has %d members, by %d questions", got.Members, got.Asked)

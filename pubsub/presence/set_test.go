@@ -67,9 +67,7 @@ func TestSetContains(t *testing.T) {
 		{Name: "a", Tenants: []string{"paint.*"}, Channels: []string{"room.#"}, Members: 1, Linger: time.Second},
 		{Name: "b", Tenants: []string{"shop"}, Channels: []string{"#"}, Members: 1, Linger: time.Second},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, c := range []struct {
 		tenant, pattern string
 		contains        bool

@@ -9,9 +9,7 @@ import (
 func TestStats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNetwork(t)
-		a, b := n.add("a", set(t, 100, 15*time.Second)), n.add("b", set(t, 100, 15*time.Second))
-		run(t, a)
-		run(t, b)
+		a, b := n.add("a", 100, 15*time.Second), n.add("b", 100, 15*time.Second)
 		for _, subject := range []string{"ann", "bob"} {
 			join(t, a, "t", "room.a", subject)
 			join(t, a, "t", "room.a", subject)
@@ -19,9 +17,7 @@ func TestStats(t *testing.T) {
 		join(t, b, "t", "room.a", "bob")
 		join(t, b, "u", "room.b", "eve")
 		w, err := b.Watch("t", parse(t, "room.#"), false, newClient(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		watch(t, b, "t", "room.a", true)
 		wait(5 * time.Second)
 		is := func(r *Registry, want Stats) {
@@ -48,8 +44,7 @@ func TestStats(t *testing.T) {
 		before := b.Stats().Asked
 		wait(2 * time.Minute)
 		is(b, Stats{Members: 1, OwnMembers: 1, Watchers: 1})
-		c := n.add("c", set(t, 100, time.Second)) // is told, or asks
-		run(t, c)
+		c := n.add("c", 100, time.Second) // is told, or asks
 		wait(5 * time.Second)
 		is(c, Stats{Members: 1, Edges: 1})
 		if c.Stats().Asked == 0 || b.Stats().Asked != before {
