@@ -4,9 +4,9 @@ package websocket
 
 import (
 	"context"
-	"crypto/tls"
-	"net"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,9 +23,7 @@ import (
 func TestAutobahn(t *testing.T) {
 	hub := pubsub.NewHub(memory.New(), fastLimits(), zap.NewNop())
 	defer func() {
-		if err := hub.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, hub.Close())
 	}()
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var u websocket.Upgrader
@@ -36,28 +34,12 @@ func TestAutobahn(t *testing.T) {
 		}
 		start(hub, echo{admit(t, hub, 1<<20)}, conn.NetConn(), nil, zap.NewNop())
 	})
-	var servers []map[string]string
-	for _, secure := range []bool{false, true} {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		agent, url := "plain", "ws://"+listener.Addr().String()
-		if secure {
-			agent, url = "tls", "wss://"+listener.Addr().String()
-			listener = tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate(t)}})
-		}
-		server := &http.Server{Handler: handler, ReadHeaderTimeout: eventTimeout}
-		done := make(chan struct{})
-		go func() { // ends with Close
-			defer close(done)
-			_ = server.Serve(listener)
-		}()
-		defer func() {
-			server.Close()
-			<-done
-		}()
-		servers = append(servers, map[string]string{"agent": agent, "url": url})
+	plain, secure := httptest.NewServer(handler), httptest.NewTLSServer(handler)
+	defer plain.Close()
+	defer secure.Close()
+	servers := []map[string]string{
+		{"agent": "plain", "url": "ws" + strings.TrimPrefix(plain.URL, "http")},
+		{"agent": "tls", "url": "wss" + strings.TrimPrefix(secure.URL, "https")},
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Minute)
 	defer cancel()

@@ -57,9 +57,7 @@ func BenchmarkReadPublish(b *testing.B) {
 		}
 		near.Close()
 		s.Detach()
-		if err := hub.Close(); err != nil {
-			b.Fatal(err)
-		}
+		must(b, hub.Close())
 	})
 }
 
@@ -78,9 +76,7 @@ func BenchmarkWrite(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(190 * int64(len(msgs)))
 			for b.Loop() {
-				if err := c.Write(msgs); err != nil {
-					b.Fatal(err)
-				}
+				must(b, c.Write(msgs))
 			}
 		})
 	}

@@ -1,16 +1,13 @@
 package websocket
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/binary"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
+	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,30 +39,64 @@ func (allRights) CanSubscribe(string, pattern.Pattern) bool { return true }
 type peer struct {
 	*testing.T
 	net.Conn
-	hub *pubsub.Hub
+	hub    *pubsub.Hub
+	echoed bool // binary messages have no meaning
+}
+
+// setup is what a test's connection differs in from others.
+type setup struct {
+	ingress int                     // a cap in KB/s; 0: the default
+	early   []byte                  // what came with the handshake
+	wrap    func(net.Conn) net.Conn // the edge's end
+	echo    bool
 }
 
 // serve runs test with a served connection in a bubble with a fake clock.
 func serve(t *testing.T, test func(*peer)) {
 	t.Helper()
-	serveCapped(t, 0, test)
+	serveWith(t, setup{}, test)
 }
 
-// serveCapped is serve with an ingress cap in KB/s.
-func serveCapped(t *testing.T, ingress int, test func(*peer)) {
+func serveWith(t *testing.T, s setup, test func(*peer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		hub := pubsub.NewHub(memory.New(), fastLimits(), zap.NewNop())
 		near, far := net.Pipe()
-		Serve(hub, admit(t, hub, ingress), near, nil, zap.NewNop())
-		defer func() {
-			far.Close()
-			if err := hub.Close(); err != nil {
-				t.Error(err)
-			}
-		}()
-		test(&peer{t, far, hub})
+		if s.wrap != nil {
+			near = s.wrap(near)
+		}
+		serveOn(t, fastLimits(), s, near, far, test)
 	})
+}
+
+// serveOn runs test with what serves the near end of a connection.
+func serveOn(t *testing.T, limits pubsub.Limits, s setup, near, far net.Conn, test func(*peer)) {
+	t.Helper()
+	hub := pubsub.NewHub(memory.New(), limits, zap.NewNop())
+	var served session = admit(t, hub, s.ingress)
+	if s.echo {
+		served = echo{served.(*pubsub.Session)}
+	}
+	start(hub, served, near, s.early, zap.NewNop())
+	defer func() {
+		far.Close()
+		must(t, hub.Close())
+	}()
+	test(&peer{t, far, hub, s.echo})
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// took compares how long it is since begin, exactly.
+func (p *peer) took(begin time.Time, want time.Duration) {
+	p.Helper()
+	if got := time.Since(begin); got != want {
+		p.Errorf("took %v, want %v", got, want)
+	}
 }
 
 // fastLimits are the default ones without the caps.
@@ -81,9 +112,7 @@ func admit(t testing.TB, hub *pubsub.Hub, ingress int) *pubsub.Session {
 	s, err := hub.Admit(pubsub.Identity{
 		TokenID: "a", ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}, IngressKB: ingress,
 	}, pubsub.Client{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 
@@ -166,10 +195,11 @@ func (p *peer) read() string {
 	case opText:
 		return "text " + string(payload)
 	case opBinary:
-		d, err := wire.DecodeDeliver(payload)
-		if err != nil {
-			p.Fatal(err)
+		if p.echoed {
+			return "binary " + string(payload)
 		}
+		d, err := wire.DecodeDeliver(payload)
+		must(p, err)
 		return fmt.Sprintf("deliver %s/%s %d %v", d.Tenant, d.Channel, len(d.Payload), d.Patterns)
 	case opPing:
 		return "ping " + string(payload)
@@ -184,6 +214,13 @@ func (p *peer) read() string {
 	return fmt.Sprintf("opcode %d", h[0]&opcodeBits)
 }
 
+// subscribe subscribes to all channels of the tenant t.
+func (p *peer) subscribe() {
+	p.Helper()
+	p.send(text("SUB:t:#"))
+	p.expect("text OK:SUB:t:#")
+}
+
 func publish(payload []byte) []byte {
 	return wire.AppendPublish(nil, wire.Publish{Tenant: []byte("t"), Channel: []byte("a"), Payload: payload})
 }
@@ -193,9 +230,7 @@ func publish(payload []byte) []byte {
 func link(t testing.TB, secure bool) (near, far net.Conn) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer listener.Close()
 	if far, err = net.Dial("tcp", listener.Addr().String()); err != nil {
 		t.Fatal(err)
@@ -204,16 +239,12 @@ func link(t testing.TB, secure bool) (near, far net.Conn) {
 		t.Fatal(err)
 	}
 	if secure {
-		near = tls.Server(near, &tls.Config{Certificates: []tls.Certificate{certificate(t)}})
+		near = tls.Server(near, &tls.Config{Certificates: []tls.Certificate{certificate()}})
 		far = tls.Client(far, &tls.Config{InsecureSkipVerify: true}) // the test's own
 		done := make(chan error, 1)
 		go func() { done <- near.(*tls.Conn).Handshake() }()
-		if err := far.(*tls.Conn).Handshake(); err != nil {
-			t.Fatal(err)
-		}
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
+		must(t, far.(*tls.Conn).Handshake())
+		must(t, <-done)
 	}
 	t.Cleanup(func() {
 		near.Close()
@@ -222,18 +253,11 @@ func link(t testing.TB, secure bool) (near, far net.Conn) {
 	return near, far
 }
 
-func certificate(t testing.TB) tls.Certificate {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+// certificate is that of net/http's test servers.
+func certificate() tls.Certificate {
+	s := httptest.NewTLSServer(nil)
+	defer s.Close()
+	return s.TLS.Certificates[0]
 }
 
 // gone waits until the hub has no session any more.
@@ -265,19 +289,9 @@ func overLinks(t *testing.T, test func(*peer)) {
 	for _, secure := range []bool{false, true} {
 		t.Run(fmt.Sprintf("tls=%v", secure), func(t *testing.T) {
 			t.Parallel()
-			hub := pubsub.NewHub(memory.New(), fastLimits(), zap.NewNop())
 			near, far := link(t, secure)
-			if err := far.SetDeadline(time.Now().Add(eventTimeout)); err != nil {
-				t.Fatal(err)
-			}
-			Serve(hub, admit(t, hub, 0), near, nil, zap.NewNop())
-			defer func() {
-				far.Close()
-				if err := hub.Close(); err != nil {
-					t.Error(err)
-				}
-			}()
-			test(&peer{t, far, hub})
+			must(t, far.SetDeadline(time.Now().Add(eventTimeout)))
+			serveOn(t, fastLimits(), setup{}, near, far, test)
 		})
 	}
 }

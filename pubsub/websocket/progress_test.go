@@ -4,8 +4,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/millrace/millrace/pubsub"
 )
 
 // A client that is there, and never reads, does not keep its session: neither one
@@ -36,32 +34,4 @@ func TestNothingIsRead(t *testing.T) {
 			})
 		})
 	}
-}
-
-// Over real sockets the write hangs when the system's buffers are full.
-func TestNothingIsReadFromSockets(t *testing.T) {
-	overLinks(t, func(p *peer) {
-		p.send(text("SUB:t:#"))
-		p.expect("text OK:SUB:t:#")
-		limits := fastLimits()
-		limits.WriteTimeout = 300 * time.Millisecond
-		p.hub.SetLimits(limits)
-		go func() { // ends with the connection
-			for {
-				if _, err := p.Write(text("PING")); err != nil {
-					return
-				}
-			}
-		}()
-		message := pubsub.Message{Tenant: []byte("t"), Channel: []byte("a"), Payload: make([]byte, 60<<10)}
-		for start := time.Now(); len(p.hub.Stats()) > 0; time.Sleep(time.Millisecond) {
-			p.hub.Receive(message)
-			if time.Since(start) > eventTimeout {
-				p.Fatal("the edge keeps the session")
-			}
-		}
-		if n := p.hub.Metrics().SlowDisconnects["write_timeout"]; n != 1 {
-			p.Errorf("%d sessions were ended for not reading, want 1", n)
-		}
-	})
 }

@@ -4,18 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"io"
-	"net"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"unicode/utf8"
 
-	"go.uber.org/zap"
-
 	"github.com/millrace/millrace/pubsub"
-	"github.com/millrace/millrace/pubsub/memory"
 )
 
 // echo sends every message back. All else is the edge's own session, and the
@@ -58,61 +52,15 @@ func TestRFC6455(t *testing.T) {
 // or until nothing more comes.
 func echoed(t *testing.T, pieces [][]byte, want []string) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		hub := pubsub.NewHub(memory.New(), fastLimits(), zap.NewNop())
-		near, far := net.Pipe()
-		start(hub, echo{admit(t, hub, 0)}, near, nil, zap.NewNop())
-		p := &peer{t, far, hub}
+	serveWith(t, setup{echo: true}, func(p *peer) {
 		p.send(pieces...)
-		var got []string
-		for len(got) < len(want) {
-			got = append(got, p.readEcho())
-		}
-		for i, w := range want {
-			if got[i] != w && !(strings.HasPrefix(w, "close 1") && strings.HasPrefix(got[i], w)) {
-				t.Errorf("in %d pieces: got %.100q, want %.100q", len(pieces), got[i], w)
+		for _, w := range want {
+			if got := p.read(); got != w && !(strings.HasPrefix(w, "close 1") && strings.HasPrefix(got, w)) {
+				t.Errorf("in %d pieces: got %.100q, want %.100q", len(pieces), got, w)
 			}
-		}
-		far.Close()
-		if err := hub.Close(); err != nil {
-			t.Error(err)
 		}
 	})
 }
-
-// readEcho is read without a meaning of binary messages.
-func (p *peer) readEcho() string {
-	p.Helper()
-	head := make([]byte, 2, 10)
-	if _, err := io.ReadFull(p, head); err != nil {
-		return err.Error()
-	}
-	if head[0] != finBit|opBinary {
-		return (&peer{p.T, behind{p.Conn, io.MultiReader(bytes.NewReader(head), p.Conn)}, p.hub}).read()
-	}
-	n := int(head[1])
-	switch n {
-	case 126:
-		_, _ = io.ReadFull(p, head[2:4])
-		n = int(binary.BigEndian.Uint16(head[2:4]))
-	case 127:
-		_, _ = io.ReadFull(p, head[2:10])
-		n = int(binary.BigEndian.Uint64(head[2:10]))
-	}
-	payload := make([]byte, n)
-	if _, err := io.ReadFull(p, payload); err != nil {
-		return err.Error()
-	}
-	return "binary " + string(payload)
-}
-
-// behind is a connection of which something was read.
-type behind struct {
-	net.Conn
-	r io.Reader
-}
-
-func (b behind) Read(p []byte) (int, error) { return b.r.Read(p) }
 
 func binaryMessage(s string) []byte { return frame(finBit|opBinary, []byte(s)) }
 func ping(s string) []byte          { return frame(finBit|opPing, []byte(s)) }

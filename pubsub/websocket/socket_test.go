@@ -18,8 +18,7 @@ import (
 
 func TestSocketMessages(t *testing.T) {
 	overLinks(t, func(p *peer) {
-		p.send(text("SUB:t:#"))
-		p.expect("text OK:SUB:t:#")
+		p.subscribe()
 		for _, n := range []int{0, 1, 500, readChunk - 20, readChunk, readChunk + 1, 4 * readChunk} {
 			p.send(frame(finBit|opBinary, publish(make([]byte, n))), frame(finBit|opPing, []byte("hi")))
 			got := []string{p.read(), p.read()} // a pong may overtake
@@ -41,8 +40,7 @@ func TestSocketBurst(t *testing.T) {
 	}
 	for _, size := range []int{100, 1000, readChunk + 1, len(burst)} {
 		overLinks(t, func(p *peer) {
-			p.send(text("SUB:t:#"))
-			p.expect("text OK:SUB:t:#")
+			p.subscribe()
 			p.send(slices.Collect(slices.Chunk(burst, size))...)
 			for n := range 300 {
 				p.expect(fmt.Sprintf("deliver t/a %d [#]", n))
@@ -54,16 +52,14 @@ func TestSocketBurst(t *testing.T) {
 // The edge closes while the client still sends, and the client goes away without a word.
 func TestSocketEnds(t *testing.T) {
 	overLinks(t, func(p *peer) {
-		p.send(text("SUB:t:#"))
-		p.expect("text OK:SUB:t:#")
+		p.subscribe()
 		p.hub.TokenRevoked("a")
 		p.expect("text ERR:token_revoked", "close 4403 token_revoked")
 		p.send(frame(finBit|opBinary, make([]byte, 3*readChunk)), text("PING"), frame(finBit|opClose, []byte{0x11, 0x33}))
 		p.expect("EOF")
 	})
 	overLinks(t, func(p *peer) {
-		p.send(text("SUB:t:#"))
-		p.expect("text OK:SUB:t:#")
+		p.subscribe()
 		p.Conn.Close()
 		p.gone()
 	})
@@ -76,8 +72,7 @@ func TestLateReader(t *testing.T) {
 		limits := fastLimits()
 		limits.SendQueue = 2 * messages * size
 		p.hub.SetLimits(limits)
-		p.send(text("SUB:t:#"))
-		p.expect("text OK:SUB:t:#")
+		p.subscribe()
 		for n := range messages {
 			p.hub.Receive(pubsub.Message{Tenant: []byte("t"), Channel: []byte("a"), Payload: make([]byte, size+n)})
 		}
@@ -111,16 +106,14 @@ func TestIdleSockets(t *testing.T) {
 			hub := pubsub.NewHub(memory.New(), limits, zap.NewNop())
 			defer func() {
 				hub.TokenRevoked("a") // or a session that its cap holds back lasts until the end of the drain
-				if err := hub.Close(); err != nil {
-					t.Error(err)
-				}
+				must(t, hub.Close())
 			}()
 			before := live()
 			peers := make([]*peer, conns)
 			for i := range peers {
 				near, far := link(t, c.secure)
 				Serve(hub, admit(t, hub, c.ingress), near, nil, zap.NewNop())
-				peers[i] = &peer{t, far, hub}
+				peers[i] = &peer{T: t, Conn: far, hub: hub}
 			}
 			burst := slices.Concat(full, full)
 			if c.secure || c.ingress > 0 {

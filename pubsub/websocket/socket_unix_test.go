@@ -31,9 +31,7 @@ func TestTryWriteToFullSocket(t *testing.T) {
 		}
 		return true
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if written, err := (plainConnection{c}).TryWrite(line("second")); written || err != nil {
 		t.Fatal(written, err)
 	}
@@ -50,8 +48,6 @@ func TestTryWriteToFullSocket(t *testing.T) {
 	}
 	p.expect("text second", "text third")
 	for range 2 {
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		must(t, <-done)
 	}
 }

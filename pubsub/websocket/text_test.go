@@ -2,7 +2,6 @@ package websocket
 
 import (
 	"encoding/binary"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -28,23 +27,6 @@ func firstWrong(text string) int {
 		}
 	}
 	return len(text) + 1
-}
-
-func TestTextCheck(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for _, text := range texts {
-		wrong := firstWrong(text)
-		for range 100 {
-			var c textCheck
-			for done := 0; done < min(len(text), wrong-1); {
-				n := 1 + random.IntN(len(text)-done)
-				ok := c.fragment([]byte(text[done : done+n]))
-				if done += n; ok != (done < wrong) {
-					t.Fatalf("%q, wrong from %d on: %v after %d", text, wrong, ok, done)
-				}
-			}
-		}
-	}
 }
 
 // A text that cannot become UTF-8 closes with its first wrong byte, whatever was

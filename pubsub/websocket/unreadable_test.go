@@ -1,16 +1,12 @@
 package websocket
 
 import (
+	"bytes"
 	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"go.uber.org/zap"
-
-	"github.com/millrace/millrace/pubsub"
-	"github.com/millrace/millrace/pubsub/memory"
 )
 
 // What leaves the edge unable to tell what comes next.
@@ -39,27 +35,22 @@ func (h halfPipe) CloseWrite() error {
 func TestUnreadableEndsAtOnce(t *testing.T) {
 	for name, c := range unreadables {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				hub := pubsub.NewHub(memory.New(), fastLimits(), zap.NewNop())
-				near, far := net.Pipe()
-				half := halfPipe{near, make(chan struct{})}
-				Serve(hub, admit(t, hub, 0), half, nil, zap.NewNop())
-				p := &peer{t, far, hub}
-				start := time.Now()
+			ended := make(chan struct{})
+			serveWith(t, setup{wrap: func(c net.Conn) net.Conn { return halfPipe{c, ended} }}, func(p *peer) {
+				begin := time.Now()
 				p.send(c.frame)
 				if got := p.read(); !strings.HasPrefix(got, c.want) {
-					t.Errorf("got %q", got)
+					p.Errorf("got %q", got)
 				}
-				<-half.ended
+				<-ended
 				p.send(frame(finBit|opClose, c.frame[:2]), make([]byte, 1000)) // whatever follows
 				synctest.Wait()
-				far.Close()
-				if err := hub.Close(); err != nil {
-					t.Error(err)
+				p.Close()
+				synctest.Wait()
+				if n := len(p.hub.Stats()); n > 0 {
+					p.Errorf("%d sessions are left", n)
 				}
-				if took := time.Since(start); took > 0 {
-					t.Errorf("took %v", took)
-				}
+				p.took(begin, 0)
 			})
 		})
 	}
@@ -83,19 +74,11 @@ func TestUnreadableSockets(t *testing.T) {
 // What came with the handshake comes first.
 func TestEarly(t *testing.T) {
 	for _, cut := range []int{0, 1, 5, 20, 1000} {
-		synctest.Test(t, func(t *testing.T) {
-			hub := pubsub.NewHub(memory.New(), fastLimits(), zap.NewNop())
-			near, far := net.Pipe()
-			stream := append(text("SUB:t:#"), text("SUB:t:a")...)
-			cut := min(cut, len(stream))
-			Serve(hub, admit(t, hub, 0), near, append([]byte(nil), stream[:cut]...), zap.NewNop())
-			p := &peer{t, far, hub}
+		stream := append(text("SUB:t:#"), text("SUB:t:a")...)
+		cut := min(cut, len(stream))
+		serveWith(t, setup{early: bytes.Clone(stream[:cut])}, func(p *peer) {
 			p.send(stream[cut:])
 			p.expect("text OK:SUB:t:#", "text OK:SUB:t:a")
-			far.Close()
-			if err := hub.Close(); err != nil {
-				t.Error(err)
-			}
 		})
 	}
 }
