@@ -2,7 +2,6 @@ package webtransport
 
 import (
 	"testing"
-	"testing/synctest"
 
 	"github.com/millrace/millrace/wire"
 )
@@ -15,8 +14,7 @@ func TestAnswerToFIN(t *testing.T) {
 		"reset":               func(f *far) { f.writer.CancelWrite(0) },
 		"FIN behind messages": func(f *far) { f.write(wire.AppendMessage(nil, []byte("PING"))); f.finish() },
 	} {
-		run(t, name, func(t *testing.T) {
-			e := newEdge(t, setup{})
+		run(t, name, setup{}, func(t *testing.T, e *edge) {
 			quick, slow := e.connect("/serve"), e.connect("/serve")
 			for _, c := range []*client{quick, slow} {
 				c.subscribe("#")
@@ -36,8 +34,7 @@ func TestAnswerToFIN(t *testing.T) {
 }
 
 func TestAnswerToRefusal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e := newEdge(t, setup{})
+	inBubble(t, setup{}, func(t *testing.T, e *edge) {
 		quick, slow := e.connect("/await"), e.connect("/await")
 		for _, c := range []*client{slow, quick} {
 			c.send("AUTH:bad")

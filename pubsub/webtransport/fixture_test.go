@@ -2,19 +2,15 @@ package webtransport
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"sync"
@@ -24,11 +20,11 @@ import (
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
-	"github.com/quic-go/quic-go/testutils/simnet"
 	"github.com/quic-go/webtransport-go"
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/internal/memnet"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/memory"
 	"github.com/millrace/millrace/pubsub/pattern"
@@ -63,7 +59,7 @@ type edge struct {
 	setup
 	hub     *pubsub.Hub
 	server  *webtransport.Server
-	network network
+	network *memnet.Network
 	address net.Addr
 }
 
@@ -72,10 +68,16 @@ const noError = quic.ApplicationErrorCode(http3.ErrCodeNoError)
 
 type connKey struct{}
 
-// run runs a case of a test in a bubble of its own.
-func run(t *testing.T, name string, test func(*testing.T)) {
+// inBubble runs a test with an edge in a bubble of its own.
+func inBubble(t *testing.T, s setup, test func(*testing.T, *edge)) {
 	t.Helper()
-	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
+	synctest.Test(t, func(t *testing.T) { test(t, newEdge(t, s)) })
+}
+
+// run runs a case of a test so.
+func run(t *testing.T, name string, s setup, test func(*testing.T, *edge)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { inBubble(t, s, test) })
 }
 
 func newEdge(t *testing.T, s setup) *edge {
@@ -92,7 +94,7 @@ func newEdge(t *testing.T, s setup) *edge {
 	if s.log == nil {
 		s.log = zap.NewNop()
 	}
-	e := &edge{T: t, setup: s, hub: pubsub.NewHub(memory.New(), limits, zap.NewNop())}
+	e := &edge{T: t, setup: s, hub: pubsub.NewHub(memory.New(), limits, zap.NewNop()), network: memnet.New()}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/serve", e.serve)
 	mux.HandleFunc("/await", e.await)
@@ -100,7 +102,7 @@ func newEdge(t *testing.T, s setup) *edge {
 	e.server = &webtransport.Server{
 		H3: &http3.Server{
 			Handler:    mux,
-			TLSConfig:  http3.ConfigureTLSConfig(&tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{certificate()}}),
+			TLSConfig:  http3.ConfigureTLSConfig(&tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{identity}}),
 			QUICConfig: config,
 			ConnContext: func(ctx context.Context, conn *quic.Conn) context.Context {
 				return context.WithValue(ctx, connKey{}, conn)
@@ -108,7 +110,7 @@ func newEdge(t *testing.T, s setup) *edge {
 		},
 		Config: &s.config,
 	}
-	socket := e.network.listen()
+	socket := e.listen("127.0.0.1")
 	e.address = socket.LocalAddr()
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = e.server.Serve(socket) })
@@ -118,38 +120,36 @@ func newEdge(t *testing.T, s setup) *edge {
 		case <-time.After(limits.Drain / 2):
 			t.Error("a session did not end with its client")
 		}
-		if err := e.hub.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := e.server.Close(); err != nil {
-			t.Error(err)
-		}
+		must(t, e.hub.Close())
+		must(t, e.server.Close())
 		serving.Wait()
 		socket.Close()
-		e.network.close()
 	})
 	return e
 }
 
-var certificate = sync.OnceValue(func() tls.Certificate {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+// identity is that of net/http's test servers; it is valid also where virtual time begins.
+var identity, roots = func() (tls.Certificate, *x509.CertPool) {
+	s := httptest.NewTLSServer(nil)
+	defer s.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(s.Certificate())
+	return s.TLS.Certificates[0], roots
+}()
+
+// listen opens a socket in the edge's network.
+func (e *edge) listen(ip string) net.PacketConn {
+	socket, err := e.network.ListenPacket(netip.AddrPortFrom(netip.MustParseAddr(ip), 0))
+	must(e, err)
+	return socket
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
-		panic(err)
+		t.Fatal(err)
 	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "edge"}, DNSNames: []string{"edge"},
-		NotBefore: time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC), // bubbles begin in 2000
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		panic(err)
-	}
-	leaf, err := x509.ParseCertificate(der)
-	if err != nil {
-		panic(err)
-	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
-})
+}
 
 func (e *edge) quicConfig() *quic.Config {
 	config := &quic.Config{
@@ -238,7 +238,7 @@ type client struct {
 	*testing.T
 	*webtransport.Session
 	conn   *quic.Conn
-	socket *simnet.SimConn
+	socket net.PacketConn
 	main   *far // nil: not opened yet
 }
 
@@ -247,17 +247,13 @@ func (e *edge) dial(path string) *client {
 	e.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
 	defer cancel()
-	c := &client{T: e.T, socket: e.network.listen()}
+	c := &client{T: e.T, socket: e.listen("127.0.0.1")}
 	transport := &quic.Transport{Conn: c.socket}
-	roots := x509.NewCertPool()
-	roots.AddCert(certificate().Leaf)
 	var err error
 	c.conn, err = transport.Dial(ctx, e.address,
-		&tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots, ServerName: "edge", NextProtos: []string{http3.NextProtoH3}},
+		&tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots, ServerName: "example.com", NextProtos: []string{http3.NextProtoH3}},
 		e.quicConfig())
-	if err != nil {
-		e.Fatal(err)
-	}
+	must(e, err)
 	e.Cleanup(func() {
 		_ = c.conn.CloseWithError(noError, "")
 		transport.Close()
@@ -265,13 +261,9 @@ func (e *edge) dial(path string) *client {
 	})
 	wt := &webtransport.Transport{Config: &e.config}
 	h3, err := wt.NewClientConn(c.conn)
-	if err != nil {
-		e.Fatal(err)
-	}
-	_, c.Session, err = h3.Dial(ctx, "https://edge"+path, nil)
-	if err != nil {
-		e.Fatal(err)
-	}
+	must(e, err)
+	_, c.Session, err = h3.Dial(ctx, "https://example.com"+path, nil)
+	must(e, err)
 	return c
 }
 
@@ -279,37 +271,39 @@ func (e *edge) dial(path string) *client {
 func (e *edge) connect(path string) *client {
 	e.Helper()
 	c := e.dial(path)
-	c.open()
+	c.main = c.stream()
 	return c
 }
 
-func (c *client) open() {
+// subscriber connects, and subscribes.
+func (e *edge) subscriber(p string) *client {
+	e.Helper()
+	c := e.connect("/serve")
+	c.subscribe(p)
+	return c
+}
+
+// opened is a stream that the client opens or accepts.
+func opened[S any](c *client, open func(context.Context) (S, error)) S {
 	c.Helper()
-	c.main = c.stream()
+	ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
+	defer cancel()
+	s, err := open(ctx)
+	must(c, err)
+	return s
 }
 
 // stream opens a bidirectional stream.
 func (c *client) stream() *far {
 	c.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
-	defer cancel()
-	s, err := c.OpenStreamSync(ctx)
-	if err != nil {
-		c.Fatal(err)
-	}
+	s := opened(c, c.OpenStreamSync)
 	return &far{T: c.T, reader: s, writer: s}
 }
 
 // uni opens a unidirectional stream.
 func (c *client) uni() *far {
 	c.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
-	defer cancel()
-	s, err := c.OpenUniStreamSync(ctx)
-	if err != nil {
-		c.Fatal(err)
-	}
-	return &far{T: c.T, writer: s}
+	return &far{T: c.T, writer: opened(c, c.OpenUniStreamSync)}
 }
 
 // lines sends lines on a unidirectional stream of their own.
@@ -323,13 +317,7 @@ func (c *client) lines(text ...string) {
 // own accepts a unidirectional stream from the edge.
 func (c *client) own() *far {
 	c.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
-	defer cancel()
-	s, err := c.AcceptUniStream(ctx)
-	if err != nil {
-		c.Fatal(err)
-	}
-	return &far{T: c.T, reader: s}
+	return &far{T: c.T, reader: opened(c, c.AcceptUniStream)}
 }
 
 // send writes messages to the main stream.
@@ -398,6 +386,11 @@ const (
 	backlog          = 10 << 20
 )
 
+// smallWindows let a client take little without reading it.
+func smallWindows(c *quic.Config) {
+	c.InitialStreamReceiveWindow, c.MaxStreamReceiveWindow = 16<<10, 16<<10
+}
+
 // blocked waits until so much has come that a window is used up.
 func (c *client) blocked(window uint64) {
 	c.Helper()
@@ -439,9 +432,7 @@ func (f *far) poke(b []byte) {
 // finish sends a FIN.
 func (f *far) finish() {
 	f.Helper()
-	if err := f.writer.Close(); err != nil {
-		f.Fatal(err)
-	}
+	must(f, f.writer.Close())
 }
 
 func (f *far) expect(want ...string) {

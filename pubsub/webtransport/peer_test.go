@@ -1,12 +1,14 @@
 package webtransport
 
 import (
+	"context"
 	"net/netip"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/quic-go/quic-go"
 
 	"github.com/millrace/millrace/wire"
 )
@@ -21,16 +23,15 @@ func TestPeerIsChecked(t *testing.T) {
 		"a frame":                    func(c *client) { c.send(publish("a", nil)) },
 		"a stream without any lines": func(c *client) { c.lines("") },
 	} {
-		run(t, name, func(t *testing.T) {
-			var moved atomic.Bool
-			e := newEdge(t, setup{allow: func(ip netip.Addr) bool {
-				if !loopback(ip) {
-					t.Errorf("asked for %v", ip)
-				}
-				return !moved.Load()
-			}})
-			c := e.connect("/serve")
-			c.subscribe("a")
+		var moved atomic.Bool
+		allow := func(ip netip.Addr) bool {
+			if !loopback(ip) {
+				t.Errorf("asked for %v", ip)
+			}
+			return !moved.Load()
+		}
+		run(t, name, setup{allow: allow}, func(t *testing.T, e *edge) {
+			c := e.subscriber("a")
 			moved.Store(true)
 			send(c)
 			c.expect("ERR:forbidden:ip", "FIN")
@@ -42,9 +43,9 @@ func TestPeerIsChecked(t *testing.T) {
 // And so does the edge, if there is no message.
 func TestSilentPeerIsChecked(t *testing.T) {
 	for path, first := range map[string]string{"/serve": "PING", "/await": "AUTH:good"} {
-		run(t, path, func(t *testing.T) {
-			var moved atomic.Bool
-			e := newEdge(t, setup{allow: func(netip.Addr) bool { return !moved.Load() }})
+		var moved atomic.Bool
+		allow := func(netip.Addr) bool { return !moved.Load() }
+		run(t, path, setup{allow: allow}, func(t *testing.T, e *edge) {
 			c := e.connect(path)
 			start := time.Now()
 			c.send(first)
@@ -61,57 +62,53 @@ func TestSilentPeerIsChecked(t *testing.T) {
 
 // Also if it has not opened its stream yet; it gets the code alone.
 func TestPeerWithoutStreamIsChecked(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e := newEdge(t, setup{allow: func(netip.Addr) bool { return false }})
+	inBubble(t, setup{allow: func(netip.Addr) bool { return false }}, func(t *testing.T, e *edge) {
 		e.dial("/serve").expectEnd(wire.CloseForbidden)
 	})
 }
 
 // A fault in a session harms it alone.
 func TestFault(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var once sync.Once
-		e := newEdge(t, setup{allow: func(netip.Addr) bool {
-			once.Do(func() { panic("a fault") })
-			return true
-		}})
+	var once sync.Once
+	allow := func(netip.Addr) bool {
+		once.Do(func() { panic("a fault") })
+		return true
+	}
+	inBubble(t, setup{allow: allow}, func(t *testing.T, e *edge) {
 		c := e.connect("/serve")
 		c.send("PING")
 		c.expect("ERR:internal", "FIN")
 		c.expectEnd(wire.CloseInternal)
-		c = e.connect("/serve")
-		c.subscribe("a")
+		c = e.subscriber("a")
 	})
 }
 
 func TestMigration(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var seen sync.Map
-		e := newEdge(t, setup{allow: func(ip netip.Addr) bool {
-			seen.Store(ip.String(), true)
-			return loopback(ip) || ip == netip.MustParseAddr("127.0.0.2")
-		}})
-		c := e.connect("/serve")
-		c.subscribe("a")
-		e.network.move(c.socket, "127.0.0.2") // allowed
-		for end := time.Now().Add(eventTimeout); ; {
-			if _, there := seen.Load("127.0.0.2"); there {
-				break
-			} else if time.Now().After(end) {
-				t.Fatal("the edge does not see that the client has moved")
-			}
-			c.send("PING")
-			c.expect("PONG")
+	var seen sync.Map
+	allow := func(ip netip.Addr) bool {
+		seen.Store(ip.String(), true)
+		return loopback(ip) || ip == netip.MustParseAddr("127.0.0.2")
+	}
+	inBubble(t, setup{allow: allow}, func(t *testing.T, e *edge) {
+		c := e.subscriber("a")
+		move := func(ip string) {
+			transport := &quic.Transport{Conn: e.listen(ip)}
+			e.Cleanup(func() { transport.Close(); transport.Conn.Close() })
+			path, err := c.conn.AddPath(transport)
+			must(t, err)
+			ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
+			defer cancel()
+			must(t, path.Probe(ctx))
+			must(t, path.Switch())
 		}
+		move("127.0.0.2") // allowed
 		c.subscribe("b")
-		e.network.move(c.socket, "127.0.0.3")
-		for got := "PONG"; got != "ERR:forbidden:ip"; got = c.main.read() { // QUIC moves with one of the next packets
-			if got != "PONG" {
-				t.Fatalf("got %q", got)
-			}
-			c.send("PING")
+		if _, there := seen.Load("127.0.0.2"); !there {
+			t.Error("the edge does not see that the client has moved")
 		}
-		c.expect("FIN")
+		move("127.0.0.3")
+		c.send("PING")
+		c.expect("ERR:forbidden:ip", "FIN")
 		c.expectEnd(wire.CloseForbidden)
 	})
 }

@@ -20,8 +20,7 @@ import (
 )
 
 func TestAuth(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e := newEdge(t, setup{})
+	inBubble(t, setup{}, func(t *testing.T, e *edge) {
 		c := e.connect("/await")
 		c.send("AUTH:good")
 		c.expect("OK:AUTH")
@@ -96,8 +95,8 @@ func TestRefusals(t *testing.T) {
 		"FIN":               {[]byte{0, 0}, unauthorized, wire.CloseUnauthorized},
 		"no line to say so": {message("AUTH:full"), "", wire.CloseTryLater},
 	} {
-		run(t, name, func(t *testing.T) {
-			e, start := newEdge(t, set), time.Now()
+		run(t, name, set, func(t *testing.T, e *edge) {
+			start := time.Now()
 			p := e.connect("/await")
 			p.main.write(c.bytes)
 			if len(c.bytes) < 4 {
@@ -121,8 +120,7 @@ func TestRefusals(t *testing.T) {
 			e.noPendingConns()
 		})
 	}
-	run(t, "the client leaves", func(t *testing.T) {
-		e := newEdge(t, set)
+	run(t, "the client leaves", set, func(t *testing.T, e *edge) {
 		p := e.connect("/await")
 		p.main.write([]byte{0, 0})
 		_ = p.CloseWithError(0, "")
@@ -135,11 +133,15 @@ func TestRefusals(t *testing.T) {
 
 // Whatever a client does, it has 5 s.
 func TestLate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e := newEdge(t, setup{auth: waitForEnd})
+	inBubble(t, setup{auth: waitForEnd}, func(t *testing.T, e *edge) {
 		start := time.Now()
 		mute, silent, slow, checked := e.dial("/await"), e.connect("/await"), e.connect("/await"), e.connect("/await")
 		silent.main.write([]byte{0})
+		told := make(chan string, 2)
+		go func() {
+			told <- silent.main.read()
+			told <- silent.main.read()
+		}()
 		checked.send("AUTH:slow")
 		slowly := time.NewTicker(time.Second)
 		defer slowly.Stop()
@@ -149,6 +151,9 @@ func TestLate(t *testing.T) {
 			case <-slowly.C:
 			case <-slow.Context().Done():
 			}
+		}
+		if got := [2]string{<-told, <-told}; got != [2]string{"ERR:unauthorized", "FIN"} { // it can read why
+			t.Errorf("one that is late got %q", got)
 		}
 		for _, c := range []*client{mute, silent, slow} {
 			c.expectEnd(wire.CloseUnauthorized)
@@ -160,17 +165,6 @@ func TestLate(t *testing.T) {
 			t.Errorf("took %v", took)
 		}
 		e.noPendingConns()
-	})
-}
-
-// And it can read why that was too short.
-func TestLateIsTold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e := newEdge(t, setup{})
-		c := e.connect("/await")
-		c.main.write([]byte{0})
-		c.expect("ERR:unauthorized", "FIN")
-		c.expectEnd(wire.CloseUnauthorized)
 	})
 }
 
@@ -235,8 +229,7 @@ func mainIs(c *client, other *far) {
 }
 
 func TestStreamsBeforeAuth(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e := newEdge(t, setup{})
+	inBubble(t, setup{}, func(t *testing.T, e *edge) {
 		c := e.connect("/await")
 		auth := wire.AppendMessage(nil, []byte("AUTH:good"))
 		c.main.poke(auth[:1])

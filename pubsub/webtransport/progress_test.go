@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/quic-go/quic-go"
-
 	"github.com/millrace/millrace/pubsub"
 )
 
@@ -13,16 +11,12 @@ import (
 // it never sends again: QUIC answers for it that it is there.
 func TestNothingIsRead(t *testing.T) {
 	for name, pings := range map[string]bool{"silent": false, "pings": true} {
-		run(t, name, func(t *testing.T) {
-			e := newEdge(t, setup{
-				limits: func(l *pubsub.Limits) { l.WriteTimeout = time.Second },
-				quic: func(c *quic.Config) {
-					c.InitialStreamReceiveWindow, c.MaxStreamReceiveWindow = 16<<10, 16<<10
-				},
-			})
-			c, other := e.connect("/serve"), e.connect("/serve")
-			c.subscribe("#")
-			other.subscribe("nothing")
+		set := setup{
+			limits: func(l *pubsub.Limits) { l.WriteTimeout = time.Second },
+			quic:   smallWindows,
+		}
+		run(t, name, set, func(t *testing.T, e *edge) {
+			c, other := e.subscriber("#"), e.subscriber("nothing")
 			for range 100 {
 				e.publish("a", 1000)
 			}

@@ -72,22 +72,6 @@ func TestMessagesAtEveryBoundary(t *testing.T) {
 	})
 }
 
-func TestMessageLimit(t *testing.T) {
-	for _, c := range []struct {
-		length uint32
-		err    error
-	}{{1000, nil}, {1001, errTooBig}, {1<<32 - 1, errTooBig}} {
-		stream := &chunks{rest: binary.BigEndian.AppendUint32(nil, c.length), size: 255, end: errors.New("waited for more")}
-		if c.err == nil {
-			stream.rest = append(stream.rest, make([]byte, c.length)...)
-		}
-		m := messages{stream: stream}
-		if got, err := m.next(1000); err != c.err || err == nil && len(got) != int(c.length) {
-			t.Errorf("a length of %d gives %d bytes, %v", c.length, len(got), err)
-		}
-	}
-}
-
 // A length costs the client four bytes: it must not cost the edge more.
 func TestAnnouncedMessagesCostNothing(t *testing.T) {
 	announced := binary.BigEndian.AppendUint32(nil, 1<<20)
@@ -159,6 +143,9 @@ func FuzzMessages(f *testing.F) {
 	f.Add([]byte{1, 0, 255, 50}, []byte{0, 0, 8}, []byte{3})
 	f.Add([]byte{250}, []byte{0, 0, 8, 1, 0}, []byte{255, 1})
 	f.Add([]byte{}, []byte("\x00\x00\x00\x07SUB:t:#"), []byte{})
+	for _, announced := range []uint32{2048, 2049, 1<<32 - 1} { // the limit, and more
+		f.Add([]byte{}, binary.BigEndian.AppendUint32(nil, announced), []byte{})
+	}
 	f.Fuzz(func(t *testing.T, lengths, tail, sizes []byte) {
 		const limit = 2048
 		var data []byte
@@ -279,9 +266,7 @@ func TestLinesCost(t *testing.T) {
 			limits.DefaultIngressKB = 1
 			hub := pubsub.NewHub(memory.New(), limits, zap.NewNop())
 			s, err := hub.Admit(pubsub.Identity{TokenID: "a", ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}}, pubsub.Client{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			conn := &connection{hub: hub, log: zap.NewNop()}
 			conn.admit(Admission{Session: s})
 			start := time.Now()
@@ -294,9 +279,7 @@ func TestLinesCost(t *testing.T) {
 				t.Errorf("%s: took %v", name, took)
 			}
 			s.Detach()
-			if err := hub.Close(); err != nil {
-				t.Error(err)
-			}
+			must(t, hub.Close())
 		})
 	}
 }
