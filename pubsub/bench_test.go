@@ -1,28 +1,18 @@
+//go:build unix
+
 package pubsub
 
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
-	"go.uber.org/zap"
-
-	"github.com/millrace/millrace/pubsub/hook"
-	"github.com/millrace/millrace/wire"
+	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/pubsub/history/memory"
 )
-
-// discard is a transport that is always ready.
-type discard struct{}
-
-func (discard) Write([]Outgoing) error             { return nil }
-func (discard) Close(wire.CloseCode, string) error { return nil }
-func (discard) Abort()                             {}
-
-// discardNow is one that can be written without waiting, too.
-type discardNow struct{ discard }
-
-func (discardNow) TryWrite([]Outgoing) (bool, error) { return true, nil }
 
 // BenchmarkPublish is one publish of 128 bytes from its frame to the writes of
 // all subscribers: by a goroutine of each (TLS, WebTransport), or by a few for all.
@@ -32,81 +22,80 @@ func BenchmarkPublish(b *testing.B) {
 			subscribers, patterns := size[0], size[1]
 			_, try := transport.(TryWriter)
 			b.Run(fmt.Sprintf("try=%v/subscribers=%d/patterns=%d", try, subscribers, patterns), func(b *testing.B) {
-				hub := NewHub(new(localBroker), fastLimits(), zap.NewNop())
-				sessions := make([]*Session, subscribers+1)
-				for i := range sessions {
-					s, err := hub.Admit(Identity{TokenID: "a", ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}}, Client{})
-					must(b, err)
-					s.Attach(transport)
-					sessions[i] = s
+				c := newCrowd(subscribers+1, transport, nil)
+				for _, s := range c.sessions[1:] {
 					for _, p := range []string{"a.b", "a.*", "#"}[:patterns] {
-						if i > 0 {
-							s.HandleLine([]byte("SUB:t:" + p))
-						}
+						s.HandleLine([]byte("SUB:t:" + p))
 					}
 				}
-				frame := wire.AppendPublish(nil, wire.Publish{Tenant: []byte("t"), Channel: []byte("a.b"), Payload: make([]byte, 128)})
-				b.ReportAllocs()
-				for b.Loop() {
-					sessions[0].HandleFrame(frame)
-				}
-				for _, s := range sessions {
-					s.Detach()
-				}
-				must(b, hub.Close())
+				c.publishes(b, 1, "a.b")
 			})
 		}
 	}
 }
 
-// denyNobody is a hook that is asked about each publish.
-type denyNobody struct{}
-
-func (denyNobody) AuthorizePublish(hook.Client, hook.Publication) error { return nil }
-
-// What a publish to one subscriber costs with hooks, none of them and two that are asked.
-func BenchmarkPublishHooks(b *testing.B) {
-	for _, hooks := range [][]NamedHook{nil, {{"a", denyNobody{}}}, {{"a", denyNobody{}}, {"b", denyNobody{}}}} {
-		b.Run(fmt.Sprintf("hooks=%d", len(hooks)), func(b *testing.B) {
-			hub := NewHub(new(localBroker), fastLimits(), zap.NewNop())
-			hub.SetHooks(hooks)
-			s, err := hub.Admit(Identity{TokenID: "a", ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}}, Client{})
-			must(b, err)
-			s.Attach(discardNow{})
-			s.HandleLine([]byte("SUB:t:a.b"))
-			frame := wire.AppendPublish(nil, wire.Publish{Tenant: []byte("t"), Channel: []byte("a.b"), Payload: make([]byte, 128)})
-			b.ReportAllocs()
-			for b.Loop() {
-				s.HandleFrame(frame)
+// publishes has the first sessions share b.N publishes to a channel.
+func (c *crowd) publishes(b *testing.B, publishers int, channel string) {
+	frame := message(channel)
+	b.ReportAllocs()
+	b.ResetTimer()
+	used := processorTime()
+	var all sync.WaitGroup
+	for i := range publishers {
+		all.Go(func() {
+			for n := i; n < b.N; n += publishers {
+				c.sessions[i].HandleFrame(frame)
 			}
-			s.Detach()
-			must(b, hub.Close())
 		})
 	}
+	all.Wait()
+	running := func(q *sequencer) bool {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		return q.running
+	}
+	for slices.ContainsFunc(c.hub.sequencers.list(), running) {
+		time.Sleep(time.Microsecond) // what was stored is handed on, too
+	}
+	b.ReportMetric(float64((processorTime()-used).Nanoseconds())/float64(b.N), "cpu-ns/op") // on a busy machine it says more
+	emptied(b, c.hub, c.sessions)
 }
 
 // BenchmarkPublishToHostile is a publish to a channel that as many patterns match
 // as 100 connections of a tenant get.
 func BenchmarkPublishToHostile(b *testing.B) {
-	hub := NewHub(new(localBroker), fastLimits(), zap.NewNop())
-	sessions := make([]*Session, 100)
-	for i := range sessions {
-		s, err := hub.Admit(Identity{TokenID: "a", ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}}, Client{})
-		must(b, err)
-		s.Attach(discardNow{})
-		sessions[i] = s
+	c := newCrowd(100, discardNow{}, nil)
+	for i, s := range c.sessions {
 		random := rand.New(rand.NewPCG(1, uint64(i)))
 		for range 1024 {
 			s.HandleLine([]byte("SUB:t:" + hostile(hostileChannel, random.IntN(1<<12))))
 		}
 	}
-	frame := wire.AppendPublish(nil, wire.Publish{Tenant: []byte("t"), Channel: []byte(hostileChannel)})
-	b.ReportAllocs()
-	for b.Loop() {
-		sessions[0].HandleFrame(frame)
+	c.publishes(b, 1, hostileChannel)
+}
+
+// BenchmarkPublishHistories is one publish of 128 bytes to the writes of all subscribers:
+// without histories, with histories that do not keep the channel, and on a channel that is
+// kept in memory, to plain subscriptions and to those with positions, of which those that are
+// behind are not waited for. There is one publisher,
+// or 16 at the same time, who share the tenant. Compare within one run.
+func BenchmarkPublishHistories(b *testing.B) {
+	for _, n := range []struct{ subscribers, publishers int }{{1, 1}, {1000, 1}, {1000, 16}} {
+		for _, h := range []struct{ name, channels, verb string }{
+			{"none", "", "SUB:t:a.b"}, {"other", "chat.#", "SUB:t:a.b"}, {"kept", "a.#", "SUB:t:a.b"}, {"positions", "a.#", "RSUB:t:a.b:now"},
+		} {
+			b.Run(fmt.Sprintf("subscribers=%d/publishers=%d/histories=%s", n.subscribers, n.publishers, h.name), func(b *testing.B) {
+				c := newCrowd(n.subscribers+n.publishers, discardNow{}, nil)
+				if h.channels != "" {
+					set, err := history.NewSet([]history.Definition{{Name: "a", Channels: []string{h.channels}, Limits: history.DefaultLimits()}})
+					must(b, err)
+					must(b, c.hub.SetHistories(set, memory.New()))
+				}
+				for _, s := range c.sessions[n.publishers:] {
+					s.HandleLine([]byte(h.verb))
+				}
+				c.publishes(b, n.publishers, "a.b")
+			})
+		}
 	}
-	for _, s := range sessions {
-		s.Detach()
-	}
-	must(b, hub.Close())
 }

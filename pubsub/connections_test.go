@@ -15,6 +15,18 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
+// discard is a transport that is always ready.
+type discard struct{}
+
+func (discard) Write([]Outgoing) error             { return nil }
+func (discard) Close(wire.CloseCode, string) error { return nil }
+func (discard) Abort()                             {}
+
+// discardNow is one that can be written without waiting, too.
+type discardNow struct{ discard }
+
+func (discardNow) TryWrite([]Outgoing) (bool, error) { return true, nil }
+
 // admitFor admits a session for the tests of what operators see.
 func admitFor(t testing.TB, h *Hub, id Identity, c Client) *Session {
 	t.Helper()
@@ -258,35 +270,4 @@ func TestConnectionsConcurrently(t *testing.T) {
 	close(done)
 	readers.Wait()
 	emptied(t, h, nil)
-}
-
-// BenchmarkConnections lists a page of the sessions of an edge that has 100,000.
-func BenchmarkConnections(b *testing.B) {
-	const n = 100_000
-	c := newCrowd(n, func(i int) string { return fmt.Sprintf("room.%d", i/roomMembers) })
-	prefix := netip.MustParsePrefix("192.0.2.0/24")
-	for _, bench := range []struct {
-		name string
-		run  func()
-	}{
-		{"stats", func() { c.hub.Stats() }},
-		{"first", func() { c.hub.Connections(ConnectionFilter{}, 0, 100) }},
-		{"middle", func() { c.hub.Connections(ConnectionFilter{}, n/2, 100) }},
-		{"limit=1000", func() { c.hub.Connections(ConnectionFilter{}, 0, 1000) }},
-		{"count", func() { c.hub.Connections(ConnectionFilter{}, 0, 0) }},
-		{"token", func() { c.hub.Connections(ConnectionFilter{TokenID: fmt.Sprintf("%032x", n/2)}, 0, 100) }},
-		{"tenant", func() { c.hub.Connections(ConnectionFilter{Tenant: "t"}, 0, 100) }},
-		{"tenant=unknown", func() { c.hub.Connections(ConnectionFilter{Tenant: "u"}, 0, 100) }},
-		{"network", func() { c.hub.Connections(ConnectionFilter{Network: prefix}, 0, 100) }},
-		{"detail", func() { c.hub.Connection(n / 2) }},
-		{"copy", func() { c.hub.listSessions() }}, // is how long the hub's mutex is held
-	} {
-		b.Run(bench.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				bench.run()
-			}
-		})
-	}
-	emptied(b, c.hub, c.sessions)
 }

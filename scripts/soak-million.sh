@@ -6,5 +6,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+dir="$(mktemp -d)"
+trap 'rm -rf "$dir"' EXIT
 export MILLRACE_SESSIONS="${*:-10000 100000 1000000}"
-GOMEMLIMIT="${GOMEMLIMIT:-7GiB}" go test -count=1 -timeout 1h -run '^TestManySessions' -v ./pubsub
+export GOMEMLIMIT="${GOMEMLIMIT:-7GiB}"
+run() { go test -count=1 -timeout 1h -v -o "$dir/pubsub.test" "$@" ./pubsub; }
+run -run '^TestManySessions$'
+run -run '^TestManySessionsContention$' -mutexprofile "$dir/mutex.out"
+go tool pprof -top -nodecount 20 "$dir/pubsub.test" "$dir/mutex.out"
