@@ -1,6 +1,7 @@
 package pubsub
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,12 +32,10 @@ func TestEgressLimited(t *testing.T) {
 		"the tenant's cap": func(l *Limits) { l.TenantEgressKB = 8 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			limits := fastLimits()
+			limits := with(set)
 			limits.SendQueue = 16 << 20
-			set(&limits)
 			inBubble(t, limits, func(r *rig) {
-				c, p := r.connect("a"), r.connect("p")
-				c.ask("SUB:t:#")
+				c, p := r.pair("SUB:t:#")
 				var told []int // the seconds of the test
 				late := 0
 				for second := range 150 { // 20 KB/s
@@ -57,7 +56,7 @@ func TestEgressLimited(t *testing.T) {
 				if len(told) != 3 || told[0] > 4 || told[1]-told[0] != 60 || told[2]-told[1] != 60 || late < 70 || late > 80 {
 					t.Errorf("told in the seconds %v, at last that it is %d s late", told, late)
 				}
-				equal(t, "lines were counted", r.hub.Metrics().Refused["egress_limited"], 3)
+				equal(t, "lines counted", r.hub.Metrics().Refused["egress_limited"], 3)
 			})
 		})
 	}
@@ -66,22 +65,16 @@ func TestEgressLimited(t *testing.T) {
 // It hears so while the cap holds back one large message, too.
 func TestEgressLimitedByALargeMessage(t *testing.T) {
 	inBubble(t, with(func(l *Limits) { l.DefaultEgressKB = 8 }), func(r *rig) {
-		c, p := r.connect("a"), r.connect("p")
-		c.send("SUB:t:#")
+		c, p := r.pair("SUB:t:#")
 		p.HandleFrame(framed("t", 60<<10)) // the next one may be written 7 s later
 		c.take()
 		p.HandleFrame(framed("t", 100))
-		time.Sleep(limitedAfter - time.Millisecond)
-		if got := c.limitedLines(); len(got) != 0 {
-			t.Errorf("told %v too early", got)
-		}
-		time.Sleep(time.Millisecond)
-		if got := c.limitedLines(); len(got) != 1 || got[0] != 2 {
-			t.Errorf("told %v after 2 s", got)
-		}
-		time.Sleep(time.Minute)
-		if got := c.limitedLines(); len(got) != 0 {
-			t.Errorf("told %v, though nothing waits", got)
+		for _, step := range []struct {
+			after time.Duration
+			want  string
+		}{{limitedAfter - time.Millisecond, "[]"}, {time.Millisecond, "[2]"}, {time.Minute, "[]"}} {
+			time.Sleep(step.after)
+			equal(t, "seconds told", fmt.Sprint(c.limitedLines()), step.want)
 		}
 	})
 }
@@ -89,23 +82,16 @@ func TestEgressLimitedByALargeMessage(t *testing.T) {
 // Nobody hears so whose deliveries wait a moment, or for the client.
 func TestNotEgressLimited(t *testing.T) {
 	inBubble(t, with(func(l *Limits) { l.DefaultEgressKB = 128 }), func(r *rig) {
-		c, p := r.connect("a"), r.connect("p")
-		c.ask("SUB:t:#")
+		c, p := r.pair("SUB:t:#")
 		for range 4 { // three seconds' worth at once, once in a while
-			for range 2 {
-				p.HandleFrame(framed("t", 60<<10))
-				p.HandleFrame(framed("t", 60<<10))
-			}
+			p.handle(4, framed("t", 60<<10))
 			time.Sleep(10 * time.Second)
 		}
 		release := c.block()
-		p.HandleFrame(framed("t", 1000))
-		p.HandleFrame(framed("t", 1000))
+		p.handle(2, framed("t", 1000))
 		time.Sleep(20 * time.Second)
 		release()
 		time.Sleep(10 * time.Second)
-		if got := c.limitedLines(); len(got) != 0 {
-			t.Errorf("told %v", got)
-		}
+		equal(t, "seconds told", fmt.Sprint(c.limitedLines()), "[]")
 	})
 }

@@ -226,6 +226,14 @@ func (r *rig) connect(token string) *client {
 	return c
 }
 
+// pair connects a client that sends lines, and a publisher.
+func (r *rig) pair(lines ...string) (c, p *client) {
+	r.Helper()
+	c, p = r.connect("a"), r.connect("p")
+	c.ask(lines...)
+	return c, p
+}
+
 func (r *rig) newClient(s *Session) *client {
 	c := &client{Session: s, rig: r, finished: make(chan struct{})}
 	c.finish = sync.OnceFunc(func() { close(c.finished) })

@@ -61,15 +61,12 @@ func TestUnreadLinesEndTheSession(t *testing.T) {
 // Neither does one that sends nothing, and is sent deliveries, with either policy.
 func TestUnreadDeliveriesEndTheSession(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
-		c, p := r.connect("a"), r.connect("p")
-		c.ok("SUB:t:#")
+		c, p := r.pair("SUB:t:#")
 		c.pings()
 		c.block()
 		p.publish("t", "a", "x")
 		time.Sleep(50 * time.Second)
-		if c.Closing() {
-			t.Fatal("ended too early")
-		}
+		equal(t, "ended after 50 s", c.Closing(), false)
 		time.Sleep(30 * time.Second)
 		c.closedForNotReading()
 	})
@@ -78,8 +75,7 @@ func TestUnreadDeliveriesEndTheSession(t *testing.T) {
 // One that reads slowly keeps it: each write ends in time.
 func TestSlowReadersStay(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
-		c, p := r.connect("a"), r.connect("p")
-		c.ok("SUB:t:#")
+		c, p := r.pair("SUB:t:#")
 		c.pings()
 		release := c.block()
 		for range 10 {
@@ -88,9 +84,7 @@ func TestSlowReadersStay(t *testing.T) {
 			release()
 			release = c.block()
 		}
-		if c.Closing() {
-			t.Error("ended")
-		}
+		equal(t, "ended", c.Closing(), false)
 		release()
 	})
 }
@@ -98,15 +92,12 @@ func TestSlowReadersStay(t *testing.T) {
 // So does one that takes more than a minute for a message that is large.
 func TestSlowReadersOfLargeMessagesStay(t *testing.T) {
 	inBubble(t, with(func(l *Limits) { l.MaxPayload, l.SendQueue = 1<<20, 8<<20 }), func(r *rig) {
-		c, p := r.connect("a"), r.connect("p")
-		c.ok("SUB:t:#")
+		c, p := r.pair("SUB:t:#")
 		c.pings()
 		c.block()
 		p.HandleFrame(framed("t", 1<<20))
 		time.Sleep(8 * time.Minute) // 2 KiB a second
-		if c.Closing() {
-			t.Error("ended")
-		}
+		equal(t, "ended after 8 minutes", c.Closing(), false)
 		time.Sleep(3 * time.Minute)
 		c.closedForNotReading()
 	})
@@ -116,12 +107,9 @@ func TestSlowReadersOfLargeMessagesStay(t *testing.T) {
 // read.
 func TestCappedReadersStay(t *testing.T) {
 	inBubble(t, with(func(l *Limits) { l.DefaultEgressKB = 8 }), func(r *rig) {
-		c, p := r.connect("a"), r.connect("p")
-		c.ok("SUB:t:#")
+		c, p := r.pair("SUB:t:#")
 		c.pings()
-		for range 15 { // some two minutes' worth
-			p.HandleFrame(framed("t", 60<<10))
-		}
+		p.handle(15, framed("t", 60<<10)) // some two minutes' worth
 		var sent atomic.Int32
 		done := make(chan struct{})
 		r.hub.Go(func() {
@@ -137,32 +125,21 @@ func TestCappedReadersStay(t *testing.T) {
 		}
 		<-done
 		time.Sleep(time.Minute)
-		acknowledged := 0
-		for _, m := range c.take() {
-			if m == "OK:SUB:t:a" {
-				acknowledged++
-			}
-		}
-		if acknowledged != 2000 || c.Closing() {
-			t.Errorf("%d lines of 2000 were answered; ended: %v", acknowledged, c.Closing())
-		}
+		equal(t, "lines answered", strings.Count(strings.Join(c.take(), "\n"), "OK:SUB:t:a"), 2000)
+		equal(t, "ended", c.Closing(), false)
 	})
 }
 
 // Nor is waiting for the cap behind a write that took long.
 func TestPauseIsNoWrite(t *testing.T) {
 	inBubble(t, with(func(l *Limits) { l.DefaultEgressKB, l.WriteTimeout = 1, 10*time.Second }), func(r *rig) {
-		c, p := r.connect("a"), r.connect("p")
-		c.send("SUB:t:#")
-		for range 3 { // each a minute's worth
-			p.HandleFrame(framed("t", 60<<10))
-		}
+		c, p := r.pair("SUB:t:#")
+		p.handle(3, framed("t", 60<<10)) // each a minute's worth
 		for range 3 * 60 {
 			time.Sleep(time.Second)
 			c.CheckProgress()
 		}
-		if got := c.take(); len(slices.DeleteFunc(got, func(m string) bool { return !strings.HasPrefix(m, "t/a=") })) != 3 || c.Closing() {
-			t.Errorf("%d messages; ended: %v", len(got), c.Closing())
-		}
+		equal(t, "messages", strings.Count("\n"+strings.Join(c.take(), "\n"), "\nt/a="), 3)
+		equal(t, "ended", c.Closing(), false)
 	})
 }
