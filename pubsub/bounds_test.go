@@ -1,12 +1,8 @@
 package pubsub
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"github.com/millrace/millrace/wire"
 )
 
 // hostile returns the i-th of very many patterns that match channel, of different
@@ -98,48 +94,5 @@ func TestRefusedPatternOpensNoStream(t *testing.T) {
 		c.stream("SUB:U:t:b")
 		c.expect("ERR:too_many_patterns:SUB:t:b")
 		equal(t, "streams are open", len(c.streams), 0)
-	})
-}
-
-// Whatever a hundred connections subscribe to, a message matches few patterns: of
-// the tenant, and of each connection. The counts are those of the work of a
-// publish.
-func TestOverlapIsBounded(t *testing.T) {
-	limits := fastLimits()
-	inBubble(t, limits, func(r *rig) {
-		random := rand.New(rand.NewPCG(1, 2))
-		accepted := 0
-		sessions := make([]*client, 100)
-		for i := range sessions {
-			c := r.connect(fmt.Sprint(i))
-			for range 200 {
-				c.send("SUB:t:" + hostile(hostileChannel, random.IntN(1<<12)))
-			}
-			for _, line := range c.take() {
-				if strings.HasPrefix(line, "OK:") {
-					accepted++
-				}
-			}
-			sessions[i] = c
-		}
-		if accepted < 100 {
-			t.Fatalf("only %d subscriptions were accepted", accepted)
-		}
-		var m matcher
-		m.match(r.hub.tenant([]byte("t")), []byte(hostileChannel))
-		if n := len(m.interests); n > limits.MaxPatternShapesPerTenant+1 {
-			t.Errorf("a message matches %d patterns of the tenant", n)
-		}
-		sessions[0].publish("t", hostileChannel, "x")
-		for _, c := range sessions {
-			for _, line := range c.take() {
-				if n := len(strings.Fields(line)) - 1; n > limits.MaxPatternShapes+1 {
-					t.Fatalf("a message comes with %d patterns", n)
-				}
-			}
-		}
-		if n := r.hub.Metrics().Refused[wire.CodeTooManyPatterns]; n == 0 {
-			t.Error("no refusal is counted")
-		}
 	})
 }

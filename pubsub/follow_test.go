@@ -3,7 +3,6 @@ package pubsub
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -335,30 +334,6 @@ func TestSharedHistoryIsBounded(t *testing.T) {
 	}, func(d *history.Definition) { d.Limits.Messages = 100_000 })
 }
 
-// A history that begins anew tells everyone of a gap, and goes on.
-func TestSharedHistoryBeginsAnew(t *testing.T) {
-	withEdges(t, fastLimits(), func(a, b *rig, views []*view) {
-		c, p := b.connect("c"), a.connect("p")
-		c.ask("RSUB:t:chat.a:now")
-		for i := range 5 {
-			p.publish("t", "chat.a", fmt.Sprint(i))
-		}
-		at := position(t, c.ask("UNSUB:t:chat.a", "RSUB:t:chat.a:now"))
-		v := views[1]
-		v.mu.Lock()
-		v.epoch, v.base = 7, 3
-		v.follower.Skipped("chat", wire.Position{Epoch: 7, N: 2, T: 1})
-		v.mu.Unlock()
-		p.publish("t", "chat.a", "after")
-		c.expect("GAP:t:chat.a:@2", "t/chat.a=after [chat.a] @3")
-		c.send("UNSUB:t:chat.a", "RSUB:t:chat.a:"+at)
-		got := c.takeShort()
-		if got[1] != "GAP:t:chat.a:@0" || got[len(got)-1] != "OK:RSUB:t:chat.a:@3:gap" {
-			t.Errorf("got %q", got)
-		}
-	})
-}
-
 // While the store is out of reach nobody is told anything wrong, and a skip is found out of
 // afterwards.
 func TestSharedHistorySkips(t *testing.T) {
@@ -393,27 +368,4 @@ func TestSharedHistorySkips(t *testing.T) {
 		time.Sleep(time.Minute)
 		c.expect("AT:t:chat.a:@4")
 	})
-}
-
-// Who resumes on an edge that nobody of the tenant was on reads all pages before it is live.
-func TestSharedHistoryInPages(t *testing.T) {
-	withEdges(t, fastLimits(), func(a, b *rig, _ []*view) {
-		c, p := a.connect("c"), a.connect("p")
-		at := position(t, c.ask("RSUB:t:chat.a:now"))
-		c.ask("UNSUB:t:chat.a")
-		const n = 3 * replayMessages
-		for i := range n {
-			p.publish("t", "chat.a", fmt.Sprint(i))
-		}
-		late := b.connect("d")
-		late.send("RSUB:t:chat.a:" + at)
-		var got []string
-		for range 10 {
-			time.Sleep(time.Second)
-			got = append(got, late.takeShort()...)
-		}
-		if want := fmt.Sprintf("OK:RSUB:t:chat.a:@%d:complete", n); len(got) != n+1 || got[n] != want {
-			t.Errorf("%d lines come, the last one is %q, want %q", len(got), got[len(got)-1], want)
-		}
-	}, func(d *history.Definition) { d.Limits.Messages = 100_000 })
 }

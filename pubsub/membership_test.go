@@ -196,38 +196,6 @@ func TestPresenceReload(t *testing.T) {
 	})
 }
 
-// A client that reads nothing gets at most so much, and then what is true.
-func TestPresenceOfSlowClient(t *testing.T) {
-	inBubble(t, fastLimits(), func(r *rig) {
-		r.setPresence("room.#")
-		watcher, ann := r.connectAs("eve"), r.connectAs("ann")
-		watcher.send("WHO:t:room.*")
-		time.Sleep(time.Second)
-		watcher.expect("OK:WHO:t:room.*", "t:room.* anew")
-		release := watcher.block()
-		for range 2000 {
-			ann.send("JOIN:t:room.a")
-			time.Sleep(200 * time.Millisecond)
-			ann.send("LEAVE:t:room.a")
-			time.Sleep(200 * time.Millisecond)
-			ann.take()
-		}
-		ann.send("JOIN:t:room.b")
-		time.Sleep(time.Second)
-		watcher.Session.mu.Lock()
-		if n := watcher.Session.queue.presence; n > maxPresenceQueued {
-			t.Errorf("%d bytes wait for a client that does not read", n)
-		}
-		watcher.Session.mu.Unlock()
-		release()
-		time.Sleep(time.Second)
-		got := watcher.take()
-		if last := got[len(got)-1]; last != "t:room.* -room.a/ann +room.b/ann" && last != "t:room.* +room.b/ann" {
-			t.Errorf("the last of %d frames: %s", len(got), last)
-		}
-	})
-}
-
 // memberHook notes who joins and leaves.
 type memberHook struct{ told []string }
 

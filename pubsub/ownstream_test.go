@@ -138,22 +138,6 @@ func TestOwnStream(t *testing.T) {
 	})
 }
 
-// The same pattern may have both forms: each gets every message once.
-func TestBothForms(t *testing.T) {
-	inBubble(t, fastLimits(), func(r *rig) {
-		c, p := r.connectStreams("s"), r.connect("p")
-		c.stream("SUB:U::a", "SUB:D::a")
-		p.publish("~", "a", "1")
-		p.publishAs(wire.OneNearest, "~", "a", "2")
-		c.expect("OK:SUB:~:a", "~/a=1 [a]", "~/a=2 [a]")
-		c.own(0).inner.expect("OK:SUB:~:a", "~/a=1 [a]", "~/a=2 [a]")
-		c.stream("UNSUB:D::a")
-		p.publish("~", "a", "3")
-		c.expect("OK:UNSUB:~:a")
-		c.own(0).inner.expect("~/a=3 [a]")
-	})
-}
-
 func TestStreamLinesAreCheckedLikeOthers(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		c := r.connectStreams("s")
@@ -277,22 +261,6 @@ func TestOwnStreamsAtTheEnd(t *testing.T) {
 		time.Sleep(closeGrace)
 		synctest.Wait()
 		<-stuck.finished
-	})
-}
-
-// A revocation does not wait for a stream that nobody reads.
-func TestRevokedWithABlockedStream(t *testing.T) {
-	inBubble(t, fastLimits(), func(r *rig) {
-		c, p := r.connectStreams("s"), r.connect("p")
-		c.stream("SUB:U::u")
-		c.own(0).inner.take()
-		release := c.own(0).inner.block()
-		p.publish("~", "u", "1")
-		synctest.Wait()
-		r.hub.TokenRevoked("s")
-		c.expect("ERR:token_revoked")
-		c.expectClose(wire.CloseForbidden)
-		release()
 	})
 }
 

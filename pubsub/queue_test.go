@@ -77,18 +77,3 @@ func TestLanesShareOneBudget(t *testing.T) {
 		t.Errorf("left %v, want %v; %d dropped, %d bytes", left, want, q.dropped, q.deliveries)
 	}
 }
-
-func TestClearAllBalancesTheBooks(t *testing.T) {
-	var q queue
-	own := new(lane)
-	q.ownLanes = []*lane{own}
-	q.pushControl(Outgoing{Text, []byte("PONG")})
-	for _, l := range []*lane{&q.mainLane, own} {
-		q.pushOK(l, []byte("OK"))
-		q.pushDelivery(l, delivery([]byte("x")), 1<<20)
-	}
-	q.clearAll()
-	if q.deliveries != 0 || q.controlBytes != 0 || !q.empty() || !own.empty() {
-		t.Errorf("%d bytes of deliveries, %d of lines", q.deliveries, q.controlBytes)
-	}
-}

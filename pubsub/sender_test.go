@@ -117,29 +117,6 @@ func TestSenderIsEncodedOnce(t *testing.T) {
 			f()
 		}
 	})
-	inBubble(t, fastLimits(), func(r *rig) { // nobody asks
-		r.connect("a").send("SUB:t:a", "SUB:t:*")
-		r.connect("b").send("SUB:t:a")
-		m := matchers.Get().(*matcher)
-		p := publication{tenant: []byte("t"), channel: []byte("a"), limits: r.hub.limits.Load(), subsVersion: r.hub.subsVersion.Load(), matcher: m}
-		m.match(r.hub.tenant(p.tenant), p.channel)
-		m.group()
-		for i := range m.sessions {
-			m.sessions[i].session.deliver(&p, nil, &m.sets[m.sessions[i].set], nil)
-		}
-		encoded := 0
-		for _, set := range m.sets {
-			if set.frames[withSender] != nil {
-				t.Error("a frame was encoded that nobody asked for")
-			}
-			if set.frames[plain] != nil {
-				encoded++
-			}
-		}
-		if encoded != 2 {
-			t.Errorf("%d frames for two sets of patterns", encoded)
-		}
-	})
 }
 
 // A message that is matched again, since subscriptions changed meanwhile, is of the variant

@@ -40,10 +40,11 @@ func TestLines(t *testing.T) {
 func TestFrames(t *testing.T) {
 	inBubble(t, with(func(l *Limits) { l.MaxPayload = 10 }), func(r *rig) {
 		c := r.connect("x")
-		c.ok("SUB:t:#")
+		c.ok("SUB:t:#", "SUB:~:#")
 		for _, p := range []struct{ tenant, channel, payload, want string }{
 			{"t", "a", "0123456789", "t/a=0123456789 [#]"},
 			{"t", "a", "", "t/a= [#]"},
+			{"", "a", "x", "~/a=x [#]"},
 			{"t", "a", "0123456789x", "ERR:payload_too_large:PUB:t:a"},
 			{"t", "no", "", "ERR:permission_denied:PUB:t:no"},
 			{"t", "a..b", "", "ERR:bad_channel"},
@@ -57,15 +58,6 @@ func TestFrames(t *testing.T) {
 			c.HandleFrame(broken)
 			c.expect("ERR:bad_frame")
 		}
-	})
-}
-
-func TestEmptyTenantIsTilde(t *testing.T) {
-	inBubble(t, fastLimits(), func(r *rig) {
-		c := r.connect("x")
-		c.send("SUB::a")
-		c.publish("", "a", "x")
-		c.expect("OK:SUB:~:a", "~/a=x [a]")
 	})
 }
 

@@ -457,8 +457,9 @@ func TestQueueCharge(t *testing.T) {
 			t.Fatalf("the charge is %d, and that of its deliveries %d", q.charge, sum)
 		}
 	}
-	if q.clearAll(); q.charge != 0 || q.deliveries != 0 {
-		t.Errorf("an empty queue has a charge of %d", q.charge)
+	q.pushControl(Outgoing{Text, []byte("PONG")})
+	if q.clearAll(); q.charge != 0 || q.deliveries != 0 || q.controlBytes != 0 || !q.empty() || !lanes[1].empty() {
+		t.Errorf("an empty queue has a charge of %d, and %d bytes of lines", q.charge, q.controlBytes)
 	}
 }
 

@@ -3,7 +3,6 @@ package pubsub
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"testing"
 	"time"
 
@@ -144,29 +143,5 @@ func TestCapWithTryWriter(t *testing.T) {
 		c.ok("SUB:t:#")
 		p.handle(80, framed("t", 1024-costOverhead-6))
 		within(t, arrive(80, c.client), 10*time.Second)
-	})
-}
-
-// One publish leaves several flush lists, whose goroutines start while the last is
-// handed out.
-func TestManyFlushLists(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8)) // that many goroutines
-	inBubble(t, fastLimits(), func(r *rig) {
-		var all []*tryClient
-		for range 4*flushListLen + 1 {
-			c := r.connectTry("s")
-			c.HandleLine([]byte("SUB:t:#"))
-			all = append(all, c)
-		}
-		p := r.connect("p")
-		for range 100 {
-			p.HandleFrame(framed("t", 64))
-			all[0].take()
-		}
-		for i, c := range all[1:] {
-			if got := len(c.take()); got != 101 {
-				t.Fatalf("client %d got %d messages, want 101", i+1, got)
-			}
-		}
 	})
 }

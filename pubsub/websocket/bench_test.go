@@ -1,7 +1,6 @@
 package websocket
 
 import (
-	"fmt"
 	"net"
 	"testing"
 
@@ -59,25 +58,4 @@ func BenchmarkReadPublish(b *testing.B) {
 		s.Detach()
 		must(b, hub.Close())
 	})
-}
-
-// BenchmarkWrite is what a queue of 64 KiB costs for each message of 190 bytes, by
-// the kind of connection and the bytes that are joined into one write.
-func BenchmarkWrite(b *testing.B) {
-	msgs := make([]pubsub.Outgoing, 64<<10/190)
-	for i := range msgs {
-		msgs[i] = pubsub.Outgoing{Kind: pubsub.Binary, Data: make([]byte, 190)}
-	}
-	for _, secure := range []bool{false, true} {
-		b.Run(fmt.Sprintf("tls=%v", secure), func(b *testing.B) {
-			near, far := link(b, secure)
-			go discard(far)
-			c := &connection{conn: near}
-			b.ReportAllocs()
-			b.SetBytes(190 * int64(len(msgs)))
-			for b.Loop() {
-				must(b, c.Write(msgs))
-			}
-		})
-	}
 }

@@ -180,22 +180,6 @@ func TestRevoked(t *testing.T) {
 	})
 }
 
-// What was queued before the end of a drain arrives, then the code.
-func TestDrain(t *testing.T) {
-	inBubble(t, setup{limits: func(l *pubsub.Limits) { l.Drain = pubsub.MinDrain }}, func(t *testing.T, e *edge) {
-		c, mute := e.connect("/serve"), e.dial("/serve")
-		c.subscribe("a")
-		gone := e.hub.DrainListener("here")
-		c.expect("RECONNECT")
-		c.send("SUB:t:b") // all works as before
-		c.expect("OK:SUB:t:b")
-		c.expect("FIN")
-		c.expectEnd(wire.CloseGoingAway)
-		mute.expectEnd(wire.CloseGoingAway)
-		<-gone
-	})
-}
-
 // Whatever a client reads when, and however messages are cut into writes, all of
 // them come, in order.
 func TestSlowReader(t *testing.T) {

@@ -209,26 +209,6 @@ func TestNoCreditForOwnStreams(t *testing.T) {
 	})
 }
 
-// A client that stops a stream loses that subscription's messages alone.
-func TestStoppedOwnStream(t *testing.T) {
-	inBubble(t, setup{}, func(t *testing.T, e *edge) {
-		c := e.subscriber("*")
-		first, second := c.subscribeOwn("a"), c.subscribeOwn("b")
-		first.reader.CancelRead(1)
-		for range 100 {
-			e.publish("a", 100)
-			e.publish("b", 100)
-			second.expect("deliver b 100 [b]")
-			c.expect("deliver a 100 [*]", "deliver b 100 [*]")
-		}
-		c.lines("UNSUB:U:t:a\n")
-		c.expect("OK:UNSUB:t:a")
-		again := c.subscribeOwn("a")
-		e.publish("a", 1)
-		again.expect("deliver a 1 [a]")
-	})
-}
-
 // A stream that is not read holds up no other.
 func TestBlockedStreams(t *testing.T) {
 	inBubble(t, setup{limits: func(l *pubsub.Limits) { l.SendQueue = 2 * backlog }}, func(t *testing.T, e *edge) {
