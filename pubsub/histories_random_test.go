@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/zap"
-
 	"github.com/millrace/millrace/internal/historycheck"
 	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/pubsub/history/memory"
@@ -21,6 +19,7 @@ import (
 
 // feedTransport hands what is written to a test, slowly if it is told to.
 type feedTransport struct {
+	discard
 	slow time.Duration // for each write
 	take func(Outgoing)
 	mu   sync.Mutex // guards cut
@@ -28,23 +27,17 @@ type feedTransport struct {
 }
 
 func (f *feedTransport) Write(msgs []Outgoing) error {
-	if f.slow > 0 {
-		time.Sleep(f.slow) // a client that reads slowly: there is nothing to wait for
-	}
+	time.Sleep(f.slow)
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for _, m := range msgs {
-		f.mu.Lock()
 		if f.cut {
-			f.mu.Unlock()
 			return errors.New("cut")
 		}
 		f.take(m)
-		f.mu.Unlock()
 	}
 	return nil
 }
-
-func (f *feedTransport) Close(wire.CloseCode, string) error { return nil }
-func (f *feedTransport) Abort()                             {}
 
 // stop cuts the connection: nothing is taken any more.
 func (f *feedTransport) stop() {
@@ -61,34 +54,62 @@ func attach(t *testing.T, h *Hub, f *feedTransport) *Session {
 	return s
 }
 
+// checked is a run of publishers and subscribers in a bubble, whose history is checked.
+type checked struct {
+	*rig
+	check *historycheck.Checker
+	seed  uint64
+	stop  chan struct{} // closed when the publishers have ended
+	group sync.WaitGroup
+}
+
+// checkHistories runs a test, with publishers of so many messages; what it starts in the group
+// ends when these have ended.
+func checkHistories(
+	t *testing.T, limits Limits, store history.Store, publishers, messages int, start func(*checked),
+) historycheck.Summary {
+	seed, check := rand.Uint64(), historycheck.New()
+	t.Logf("seed %d", seed)
+	withStore(t, limits, store, func(r *rig) {
+		c := &checked{rig: r, check: check, seed: seed, stop: make(chan struct{})}
+		start(c)
+		var all sync.WaitGroup
+		for i := range publishers {
+			all.Go(func() { c.publish(c.random(10+i), i, messages) })
+		}
+		all.Wait()
+		close(c.stop)
+		c.group.Wait()
+	})
+	sum := check.Finish()
+	for _, fault := range sum.Faults {
+		t.Error(fault)
+	}
+	t.Logf("%d confirmed, %d received, %d resumed, %d complete, %d gaps", sum.Confirmed, sum.Received, sum.Resumed, sum.Complete, sum.Gaps)
+	return sum
+}
+
+func (c *checked) random(stream int) *rand.Rand { return rand.New(rand.NewPCG(c.seed, uint64(stream))) }
+
 // Random publishers, and subscribers that come and go by position and read slowly, while
 // limits change and channels are purged. Whoever was told complete has everything.
 func TestHistoriesRandom(t *testing.T) {
 	for range 4 {
-		seed := rand.Uint64()
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			t.Parallel()
-			random := rand.New(rand.NewPCG(seed, 1))
-			limits := fastLimits()
-			limits.SendQueue = 32 << 10
-			hub := NewHub(new(localBroker), limits, zap.NewNop())
-			store, check := memory.New(), historycheck.New()
+		store := memory.New()
+		sum := checkHistories(t, with(func(l *Limits) { l.SendQueue = 32 << 10 }), store, 3, 3000, func(c *checked) {
 			use := func(messages int) {
 				d := chat(func(d *history.Definition) { d.Limits.Messages = messages })
-				must(t, hub.SetHistories(setOf(t, d), store))
+				if err := c.hub.SetHistories(setOf(t, d), store); err != nil {
+					t.Error(err)
+				}
 			}
 			use(100)
-
-			stop := make(chan struct{})
-			var publishers, others sync.WaitGroup
-			for i := range 3 {
-				publishers.Go(func() { publishRandomly(t, hub, check, rand.New(rand.NewPCG(seed, uint64(10+i))), i, 3000) })
-			}
 			for i := range 6 {
-				others.Go(func() { resumeRandomly(t, hub, check, rand.New(rand.NewPCG(seed, uint64(20+i))), i, stop) })
+				c.group.Go(func() { c.resume(c.random(20+i), i) })
 			}
-			others.Go(func() {
-				for sleep(time.Duration(1+random.IntN(30))*time.Millisecond, stop) {
+			random := c.random(1)
+			c.group.Go(func() {
+				for sleep(time.Duration(1+random.IntN(30))*time.Millisecond, c.stop) {
 					switch random.IntN(4) {
 					case 0:
 						use(10)
@@ -101,19 +122,10 @@ func TestHistoriesRandom(t *testing.T) {
 					}
 				}
 			})
-			publishers.Wait()
-			close(stop)
-			others.Wait()
-			must(t, hub.Close())
-			sum := check.Finish()
-			for _, fault := range sum.Faults {
-				t.Error(fault)
-			}
-			t.Logf("%d confirmed, %d received, %d resumed, %d complete, %d gaps", sum.Confirmed, sum.Received, sum.Resumed, sum.Complete, sum.Gaps)
-			if sum.Confirmed == 0 || sum.Received == 0 || sum.Complete == 0 {
-				t.Error("the run checked nothing")
-			}
 		})
+		if sum.Confirmed == 0 || sum.Received == 0 || sum.Complete == 0 {
+			t.Error("the run checked nothing")
+		}
 	}
 }
 
@@ -122,7 +134,7 @@ type lateStore struct{ *memory.Store }
 
 func (s lateStore) Read(ctx context.Context, q history.Query) (history.Page, error) {
 	p, err := s.Store.Read(ctx, q)
-	time.Sleep(time.Duration(rand.IntN(100)) * time.Microsecond) // what there is to be late for cannot be awaited
+	time.Sleep(time.Duration(rand.IntN(100)) * time.Microsecond)
 	return p, err
 }
 
@@ -133,117 +145,99 @@ func TestHistoriesSeam(t *testing.T) {
 	if os.Getenv("MILLRACE_SOAK") != "" {
 		messages = 10_000
 	}
-	hub := NewHub(new(localBroker), fastLimits(), zap.NewNop())
-	store, check := lateStore{memory.New()}, historycheck.New()
-	set := setOf(t, chat(func(d *history.Definition) { d.Limits.Messages = history.MaxMessages }))
-	must(t, hub.SetHistories(set, store))
-	crowd := make([]*Session, 500) // which a message takes a while to reach
-	for i := range crowd {
-		crowd[i] = attach(t, hub, &feedTransport{take: func(Outgoing) {}})
-		crowd[i].HandleLine([]byte("RSUB:t:chat.#:now"))
-	}
-	stop := make(chan struct{})
-	var publishers, others sync.WaitGroup
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	for i := range 2 {
-		publishers.Go(func() { publishRandomly(t, hub, check, rand.New(rand.NewPCG(seed, uint64(10+i))), i, messages) })
-	}
-	for i := range 6 {
-		others.Go(func() { resumeQuickly(t, hub, check, i, stop) })
-	}
-	publishers.Wait()
-	close(stop)
-	others.Wait()
-	for _, s := range crowd {
-		s.Detach()
-	}
-	must(t, hub.Close())
-	sum := check.Finish()
-	for _, fault := range sum.Faults {
-		t.Error(fault)
-	}
-	t.Logf("%d confirmed, %d received, %d resumed, %d complete, %d gaps", sum.Confirmed, sum.Received, sum.Resumed, sum.Complete, sum.Gaps)
+	store := lateStore{memory.New()}
+	sum := checkHistories(t, fastLimits(), store, 2, messages, func(c *checked) {
+		must(t, c.hub.SetHistories(setOf(t, chat(func(d *history.Definition) { d.Limits.Messages = history.MaxMessages })), store))
+		var crowd []*Session
+		for range 500 { // which a message takes a while to reach
+			s := attach(t, c.hub, &feedTransport{take: func(Outgoing) {}})
+			s.HandleLine([]byte("RSUB:t:chat.#:now"))
+			crowd = append(crowd, s)
+		}
+		for i := range 6 {
+			c.group.Go(func() { c.resumeQuickly(i) })
+		}
+		c.group.Go(func() {
+			<-c.stop
+			for _, s := range crowd {
+				s.Detach()
+			}
+		})
+	})
 	if sum.Gaps > 0 || sum.Complete < 20 {
 		t.Errorf("%d gaps where nothing is removed, %d complete", sum.Gaps, sum.Complete)
 	}
 }
 
-// resumeQuickly subscribes on one connection, unsubscribes when it has a few messages, and
-// resumes.
-func resumeQuickly(t *testing.T, hub *Hub, check *historycheck.Checker, self int, stop <-chan struct{}) {
-	p, err := pattern.Parse("chat.#")
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	sub := check.Subscriber(fmt.Sprint(self), "t", p)
-	caughtUp, ended := make(chan struct{}, 1), make(chan struct{}, 1)
-	f := &feedTransport{take: func(m Outgoing) {
+// follow returns a subscriber and what takes for it what comes, and sends the kind of each OK.
+func (c *checked) follow(name, tenant, text string) (*historycheck.Subscriber, func(Outgoing), <-chan wire.ServerKind) {
+	p, err := pattern.Parse(text)
+	must(c, err)
+	sub, oks := c.check.Subscriber(name, tenant, p), make(chan wire.ServerKind, 1)
+	return sub, func(m Outgoing) {
 		if m.Kind == Binary {
 			d, err := wire.DecodeDeliver(m.Data)
 			if err != nil {
-				t.Error(err)
+				c.Error(err)
 			}
 			sub.Message(d)
 			return
 		}
 		l, err := wire.ParseServerLine(m.Data)
-		switch {
-		case err != nil:
-			t.Error(err)
-		case l.Kind == wire.KindOK:
-			ended <- struct{}{}
-		default:
+		if err != nil {
+			c.Error(err)
+		}
+		if l.Kind != wire.KindOK {
 			sub.Line(l)
-			if l.Kind == wire.KindOKRsub {
-				caughtUp <- struct{}{}
-			}
 		}
-	}}
-	s := attach(t, hub, f)
-	defer s.Detach()
-	for running := true; running; {
-		running = sleep(time.Millisecond, stop)
-		s.HandleLine(wire.AppendRsub(nil, "t", "chat.#", sub.Begin()))
-		<-caughtUp
-		if running {
-			running = sleep(time.Millisecond, stop) // live for a moment
+		if l.Kind == wire.KindOK || l.Kind == wire.KindOKRsub {
+			oks <- l.Kind
 		}
-		s.HandleLine([]byte("UNSUB:t:chat.#"))
-		<-ended
-	}
-	s.HandleLine(wire.AppendRsub(nil, "t", "chat.#", sub.Begin()))
-	<-caughtUp
+	}, oks
 }
 
-// publishRandomly publishes to a few channels, in bursts, and repeats some with their
-// keys.
-func publishRandomly(t *testing.T, hub *Hub, check *historycheck.Checker, random *rand.Rand, self, messages int) {
+// resumeQuickly subscribes on one connection, unsubscribes when it has a few messages, and
+// resumes.
+func (c *checked) resumeQuickly(self int) {
+	sub, take, oks := c.follow(fmt.Sprint(self), "t", "chat.#")
+	s := attach(c.T, c.hub, &feedTransport{take: take})
+	defer s.Detach()
+	for running := true; running; {
+		running = sleep(time.Millisecond, c.stop)
+		s.HandleLine(wire.AppendRsub(nil, "t", "chat.#", sub.Begin()))
+		<-oks
+		running = running && sleep(time.Millisecond, c.stop) // live for a moment
+		s.HandleLine([]byte("UNSUB:t:chat.#"))
+		<-oks
+	}
+	s.HandleLine(wire.AppendRsub(nil, "t", "chat.#", sub.Begin()))
+	<-oks
+}
+
+// publish publishes to a few channels, in bursts, and repeats some with their keys.
+func (c *checked) publish(random *rand.Rand, self, messages int) {
 	type sent struct{ tenant, channel, payload string }
 	var mu sync.Mutex
 	answers := sync.NewCond(&mu)
 	open := map[uint32]sent{}
-	f := &feedTransport{take: func(m Outgoing) {
+	s := attach(c.T, c.hub, &feedTransport{take: func(m Outgoing) {
 		l, err := wire.ParseServerLine(m.Data)
 		if m.Kind != Text || err != nil || l.Kind != wire.KindOKPub || !l.Stored {
-			t.Errorf("a publisher got %q", m.Data)
+			c.Errorf("a publisher got %q", m.Data)
 			return
 		}
 		mu.Lock()
 		defer mu.Unlock()
 		s := open[l.ID]
 		delete(open, l.ID)
-		check.Confirmed(s.tenant, s.channel, s.payload, l.Position)
+		c.check.Confirmed(s.tenant, s.channel, s.payload, l.Position)
 		answers.Signal()
-	}}
-	s := attach(t, hub, f)
+	}})
 	defer s.Detach()
 	id := uint32(0)
 	for i := range messages {
 		m := sent{[]string{"t", "u"}[random.IntN(2)], fmt.Sprintf("chat.%d", random.IntN(4)), fmt.Sprintf("%d.%d", self, i)}
-		key := ""
-		tries := 1
+		key, tries := "", 1
 		if random.IntN(3) == 0 { // the same keys for both tenants
 			key, tries = fmt.Sprintf("%d.%d", self, i/2), 1+random.IntN(2)
 			m.payload = key + m.tenant
@@ -258,7 +252,7 @@ func publishRandomly(t *testing.T, hub *Hub, check *historycheck.Checker, random
 				Confirm: true, ID: id, Key: []byte(key), Tenant: []byte(m.tenant), Channel: []byte(m.channel), Payload: []byte(m.payload),
 			}))
 		}
-		if random.IntN(50) == 0 {
+		if random.IntN(4) == 0 {
 			time.Sleep(time.Duration(random.IntN(5)) * time.Millisecond) // a pause between bursts
 		}
 	}
@@ -269,51 +263,29 @@ func publishRandomly(t *testing.T, hub *Hub, check *historycheck.Checker, random
 	}
 }
 
-// resumeRandomly subscribes, reads for a while, leaves, sleeps, and resumes.
-func resumeRandomly(t *testing.T, hub *Hub, check *historycheck.Checker, random *rand.Rand, self int, stop <-chan struct{}) {
-	text := []string{"chat.#", "chat.*", "chat.1"}[random.IntN(3)]
-	p, err := pattern.Parse(text)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	tenant := []string{"t", "u"}[random.IntN(2)]
-	sub := check.Subscriber(fmt.Sprintf("%d %s %s", self, tenant, text), tenant, p)
+// resume subscribes, reads for a while, leaves, sleeps, and resumes.
+func (c *checked) resume(random *rand.Rand, self int) {
+	text, tenant := []string{"chat.#", "chat.*", "chat.1"}[random.IntN(3)], []string{"t", "u"}[random.IntN(2)]
+	sub, take, oks := c.follow(fmt.Sprintf("%d %s %s", self, tenant, text), tenant, text)
 	for running, last := true, false; !last; {
 		last = !running // once more, until it has all
-		caughtUp := make(chan struct{})
-		f := &feedTransport{take: func(m Outgoing) {
-			if m.Kind == Binary {
-				d, err := wire.DecodeDeliver(m.Data)
-				if err != nil {
-					t.Error(err)
-				}
-				sub.Message(d)
-				return
-			}
-			l, err := wire.ParseServerLine(m.Data)
-			if err != nil {
-				t.Error(err)
-			}
-			sub.Line(l)
-			if last && l.Kind == wire.KindOKRsub {
-				close(caughtUp)
-			}
-		}}
+		f := &feedTransport{take: take}
 		if !last && random.IntN(2) == 0 {
 			f.slow = time.Duration(random.IntN(4)) * time.Millisecond
 		}
-		s := attach(t, hub, f)
+		s := attach(c.T, c.hub, f)
 		s.HandleLine(wire.AppendRsub(nil, tenant, text, sub.Begin()))
 		if last {
-			<-caughtUp
+			<-oks
 		} else {
-			running = sleep(time.Duration(random.IntN(60))*time.Millisecond, stop)
+			running = sleep(time.Duration(random.IntN(60))*time.Millisecond, c.stop)
 		}
 		f.stop()
 		s.Detach()
-		if running {
-			running = sleep(time.Duration(random.IntN(60))*time.Millisecond, stop)
+		select { // what came before the cut
+		case <-oks:
+		default:
 		}
+		running = running && sleep(time.Duration(random.IntN(60))*time.Millisecond, c.stop)
 	}
 }
