@@ -254,14 +254,18 @@ func (r *rig) connectAs(subject string, features ...string) *client {
 func (r *rig) admit(token string) (*client, error) { return r.admitSubject(token, "") }
 
 func (r *rig) admitSubject(token, subject string) (*client, error) {
-	s, err := r.hub.Admit(Identity{
-		TokenID: token, Subject: subject, Version: 1, ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{},
-	}, Client{Transport: "test"})
+	return r.attach(Identity{TokenID: token, Subject: subject}, Client{Transport: "test"}, func(c *client) Transport { return c })
+}
+
+// attach connects a client by the transport around it.
+func (r *rig) attach(id Identity, from Client, transport func(*client) Transport) (*client, error) {
+	id.Version, id.ExpiresAt, id.Rights = 1, time.Now().Add(time.Hour), allRights{}
+	s, err := r.hub.Admit(id, from)
 	if err != nil {
 		return nil, err
 	}
 	c := r.newClient(s)
-	s.Attach(c)
+	s.Attach(transport(c))
 	r.hub.Go(func() { // the reader
 		<-s.done
 		<-c.finished

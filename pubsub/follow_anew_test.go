@@ -21,11 +21,8 @@ func (v *view) beginAnew(base uint64) {
 // A skip of the epoch before says nothing in the next one.
 func TestSharedHistoryBeginsAnewAfterASkip(t *testing.T) {
 	withEdges(t, fastLimits(), func(a, b *rig, views []*view) {
-		c, p := b.connect("c"), a.connect("p")
-		v := views[1]
-		v.mu.Lock()
-		v.down = true
-		v.mu.Unlock()
+		c, p, v := b.connect("c"), a.connect("p"), views[1]
+		v.set(true)
 		for i := range 5 {
 			p.publish("t", "chat.a", fmt.Sprint(i))
 		}
@@ -34,22 +31,15 @@ func TestSharedHistoryBeginsAnewAfterASkip(t *testing.T) {
 		head, err := views[0].Head("chat", "t")
 		must(t, err)
 		v.follower.Skipped("chat", head)
-		v.mu.Lock()
-		v.down = false
-		v.mu.Unlock()
+		v.set(false)
 		time.Sleep(2 * time.Second)
 		c.expect("OK:RSUB:t:chat.a:@5:complete")
 		v.beginAnew(3)
 		c.expect("GAP:t:chat.a:@2")
-		// It falls behind.
-		v.mu.Lock()
-		v.down = true
-		v.mu.Unlock()
+		v.set(true) // it falls behind
 		p.publish("t", "chat.a", "5")
 		v.follower.Skipped("chat", wire.Position{Epoch: 7, N: 3, T: 1})
-		v.mu.Lock()
-		v.down = false
-		v.mu.Unlock()
+		v.set(false)
 		time.Sleep(2 * time.Second)
 		c.expect("t/chat.a=5 [chat.a] @3")
 		p.publish("t", "chat.a", "6")

@@ -66,6 +66,13 @@ func (v *view) Unfollow(name string) {
 	}
 }
 
+// set has the store out of reach, or back.
+func (v *view) set(down bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.down = down
+}
+
 func (v *view) followed() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -338,22 +345,16 @@ func TestSharedHistoryIsBounded(t *testing.T) {
 // afterwards.
 func TestSharedHistorySkips(t *testing.T) {
 	withEdges(t, fastLimits(), func(a, b *rig, views []*view) {
-		c, p := b.connect("c"), a.connect("p")
+		c, p, v := b.connect("c"), a.connect("p"), views[1]
 		c.ask("RSUB:t:chat.a:now")
-		v := views[1]
-		set := func(down bool) {
-			v.mu.Lock()
-			defer v.mu.Unlock()
-			v.down = down
-		}
-		set(true)
+		v.set(true)
 		p.publish("t", "chat.a", "1")
 		p.publish("t", "chat.b", "2")
 		late := b.connect("d")
 		late.send("RSUB:t:chat.*:now")
 		time.Sleep(6 * time.Second)
 		late.expect("ERR:history_unavailable:RSUB:t:chat.*")
-		set(false)
+		v.set(false)
 		head, err := v.Head("chat", "t")
 		must(t, err)
 		v.follower.Skipped("chat", head)

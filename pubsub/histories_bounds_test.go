@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -47,43 +46,21 @@ func TestKeptQueueMemory(t *testing.T) {
 	}, func(d *history.Definition) { d.Limits.Messages = 1000 })
 }
 
-// positionsHook notes what it is asked, and refuses chat.no.
-type positionsHook struct {
-	mu    sync.Mutex
-	asked []string
-}
-
-func (h *positionsHook) AuthorizeSubscribe(_ context.Context, _ hook.Client, s hook.Subscription) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.asked = append(h.asked, fmt.Sprintf("%s %v", s.Pattern, s.Positions))
-	if s.Pattern == "chat.no" {
-		return hook.Deny("no")
-	}
-	return nil
-}
-
-func (h *positionsHook) note(what string, s hook.Subscription) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.asked = append(h.asked, fmt.Sprintf("%s %s %v", what, s.Pattern, s.Positions))
-}
-
-func (h *positionsHook) Subscribed(_ hook.Client, s hook.Subscription)   { h.note("+", s) }
-func (h *positionsHook) Unsubscribed(_ hook.Client, s hook.Subscription) { h.note("-", s) }
-
 func TestRsubHooks(t *testing.T) {
 	withHistory(t, fastLimits(), func(r *rig) {
-		h := new(positionsHook)
-		r.hub.SetHooks([]NamedHook{{"h", h}})
+		h := &recordingHook{subscribe: func(_ context.Context, s hook.Subscription) error {
+			if s.Pattern == "chat.no" {
+				return hook.Deny("no")
+			}
+			return nil
+		}}
+		r.withHooks(h)
 		c := r.connect("a")
 		c.answer("RSUB:t:chat.no:now", "ERR:permission_denied:RSUB:t:chat.no")
 		c.answer("RSUB:t:chat.a:now", "OK:RSUB:t:chat.a:@0:complete")
 		c.ok("UNSUB:t:chat.a")
 		c.ok("SUB:t:chat.b")
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		equal(t, "asked", strings.Join(h.asked, ", "),
-			"chat.no true, chat.a true, + chat.a true, - chat.a true, chat.b false, + chat.b false")
+		expectCalls(t, h, "subscribe? t:chat.no positions", "subscribe? t:chat.a positions",
+			"subscribed t:chat.a positions", "unsubscribed t:chat.a positions", "subscribe? t:chat.b", "subscribed t:chat.b")
 	})
 }

@@ -2,12 +2,10 @@ package pubsub
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/pubsub/history/memory"
-	"github.com/millrace/millrace/wire"
 )
 
 // No client is told of a position while the message that stands there is on its way to it:
@@ -30,55 +28,46 @@ func TestPositionsWhileHandedOn(t *testing.T) {
 	})
 }
 
-// headStore is a store in which something happens when a subscription begins.
-type headStore struct {
-	*memory.Store
-	happens func()
-}
-
-func (s *headStore) Head(name, tenant string) (wire.Position, error) {
-	if f := s.happens; f != nil {
-		s.happens = nil
-		f()
-	}
-	return s.Store.Head(name, tenant)
-}
-
-// A subscription that begins while a reload takes its history away ends, too.
+// A subscription that begins while a reload takes its history away ends, too; one that is still
+// there goes on.
 func TestRsubDuringReload(t *testing.T) {
-	for name, reload := range map[string]func(r *rig, store history.Store) error{
-		"none": func(r *rig, _ history.Store) error { return r.hub.SetHistories(nil, nil) },
-		"other channels": func(r *rig, store history.Store) error {
-			return r.hub.SetHistories(setOf(r.T, chat(func(d *history.Definition) { d.Channels = []string{"live.#"} })), store)
-		},
-		"another name": func(r *rig, store history.Store) error {
-			return r.hub.SetHistories(setOf(r.T, chat(func(d *history.Definition) { d.Name = "other" })), store)
-		},
-		"another store": func(r *rig, _ history.Store) error { return r.hub.SetHistories(setOf(r.T, chat()), memory.New()) },
+	definition := func(change ...func(*history.Definition)) []history.Definition {
+		return []history.Definition{chat(change...)}
+	}
+	for name, c := range map[string]struct {
+		definitions []history.Definition
+		other       bool // another store
+		goesOn      bool
+	}{
+		"none":           {},
+		"other channels": {definitions: definition(func(d *history.Definition) { d.Channels = []string{"live.#"} })},
+		"another name":   {definitions: definition(func(d *history.Definition) { d.Name = "other" })},
+		"another store":  {definitions: definition(), other: true},
+		"other limits":   {definitions: definition(func(d *history.Definition) { d.Limits.Messages = 7 }), goesOn: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store := &headStore{Store: memory.New()}
+			store := &changedStore{Store: memory.New()}
 			withStore(t, fastLimits(), store, func(r *rig) {
-				c := r.connect("a")
-				store.happens = func() {
-					must(t, reload(r, store))
+				client := r.connect("a")
+				store.beforeHead = func() {
+					var next history.Store = store
+					if c.other {
+						next = memory.New()
+					}
+					if err := r.hub.SetHistories(setOf(t, c.definitions...), next); err != nil {
+						t.Error(err)
+					}
 				}
-				c.send("RSUB:t:chat.a:now")
-				synctest.Wait()
-				c.expect("OK:RSUB:t:chat.a:@0:complete", "ERR:no_history:RSUB:t:chat.a")
+				client.send("RSUB:t:chat.a:now")
+				if c.goesOn {
+					client.expect("OK:RSUB:t:chat.a:@0:complete")
+					r.connect("b").publish("t", "chat.a", "1")
+					client.expect("t/chat.a=1 [chat.a] @1")
+					return
+				}
+				client.expect("OK:RSUB:t:chat.a:@0:complete", "ERR:no_history:RSUB:t:chat.a")
 				equal(t, "sequencers are left", len(r.hub.sequencers.list()), 0)
 			})
 		})
 	}
-	// One that is still there goes on.
-	store := &headStore{Store: memory.New()}
-	withStore(t, fastLimits(), store, func(r *rig) {
-		c := r.connect("a")
-		store.happens = func() {
-			must(t, r.hub.SetHistories(setOf(t, chat(func(d *history.Definition) { d.Limits.Messages = 7 })), store))
-		}
-		c.answer("RSUB:t:chat.a:now", "OK:RSUB:t:chat.a:@0:complete")
-		r.connect("b").publish("t", "chat.a", "1")
-		c.expect("t/chat.a=1 [chat.a] @1")
-	})
 }

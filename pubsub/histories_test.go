@@ -454,13 +454,37 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// failingStore takes no message.
-type failingStore struct {
+// changedStore is a store that takes no message, or in which something happens once.
+type changedStore struct {
 	*memory.Store
-	err error
+	refuses               error
+	beforeHead, afterRead func()
 }
 
-func (s *failingStore) Append(m *history.Message) { m.Stored(m, history.Result{Err: s.err}) }
+func (s *changedStore) Append(m *history.Message) {
+	if s.refuses != nil {
+		m.Stored(m, history.Result{Err: s.refuses})
+	} else {
+		s.Store.Append(m)
+	}
+}
+
+func once(f *func()) {
+	if happens := *f; happens != nil {
+		*f = nil
+		happens()
+	}
+}
+
+func (s *changedStore) Head(name, tenant string) (wire.Position, error) {
+	once(&s.beforeHead)
+	return s.Store.Head(name, tenant)
+}
+
+func (s *changedStore) Read(ctx context.Context, q history.Query) (history.Page, error) {
+	defer once(&s.afterRead)
+	return s.Store.Read(ctx, q)
+}
 
 func TestNotStored(t *testing.T) {
 	for _, c := range []struct {
@@ -472,9 +496,8 @@ func TestNotStored(t *testing.T) {
 		{history.ErrKeysFull, "try_later"},
 		{history.ErrClosed, "history_unavailable"},
 	} {
-		withStore(t, fastLimits(), &failingStore{memory.New(), c.err}, func(r *rig) {
-			p, s := r.connect("a"), r.connect("b")
-			s.ask("SUB:t:chat.a")
+		withStore(t, fastLimits(), &changedStore{Store: memory.New(), refuses: c.err}, func(r *rig) {
+			s, p := r.pair("SUB:t:chat.a")
 			p.confirmed(1, "", "chat.a", "1")
 			p.publish("t", "chat.a", "2")
 			p.expect("ERR:"+c.code+":PUB:1", "ERR:"+c.code+":PUB:t:chat.a")
@@ -571,32 +594,16 @@ func TestRsubNowWhileOthersPublish(t *testing.T) {
 	})
 }
 
-// beforePage is a store in which something happens when the first page has been read.
-type beforePage struct {
-	history.Store
-	happens func()
-}
-
-func (s *beforePage) Read(ctx context.Context, q history.Query) (history.Page, error) {
-	page, err := s.Store.Read(ctx, q)
-	if f := s.happens; f != nil {
-		s.happens = nil
-		f()
-	}
-	return page, err
-}
-
 // What is stored while the newest messages are read comes, too, also where a channel has
 // given its newest one already.
 func TestRsubLastWhileOthersPublish(t *testing.T) {
-	store := &beforePage{Store: memory.New()}
+	store := &changedStore{Store: memory.New()}
 	withStore(t, fastLimits(), store, func(r *rig) {
-		c, p := r.connect("a"), r.connect("b")
-		for _, payload := range []string{"0", "1"} {
-			p.publish("t", "chat.a", payload)
-		}
+		c, p := r.pair()
+		p.publish("t", "chat.a", "0")
+		p.publish("t", "chat.a", "1")
 		synctest.Wait()
-		store.happens = func() {
+		store.afterRead = func() {
 			p.publish("t", "chat.a", "2")
 			p.publish("t", "chat.a", "3")
 			time.Sleep(time.Millisecond)

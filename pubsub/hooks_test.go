@@ -30,6 +30,7 @@ type recordingHook struct {
 	panics    string // the call in which it does
 }
 
+// note notes a call, and panics if it is told to.
 func (h *recordingHook) note(format string, args ...any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -62,7 +63,7 @@ func (h *recordingHook) AuthorizeSubscribe(ctx context.Context, _ hook.Client, s
 	if s.Presence {
 		h.note("presence? %s:%s", s.Tenant, s.Pattern)
 	} else {
-		h.note("subscribe? %s:%s", s.Tenant, s.Pattern)
+		h.subscription("subscribe?", s)
 	}
 	if h.subscribe == nil {
 		return nil
@@ -83,11 +84,19 @@ func (h *recordingHook) Disconnected(_ hook.Client, d hook.Disconnection) {
 	h.note("disconnected %d %s", d.Code, d.Reason)
 }
 func (h *recordingHook) Subscribed(_ hook.Client, s hook.Subscription) {
-	h.note("subscribed %s:%s", s.Tenant, s.Pattern)
+	h.subscription("subscribed", s)
 }
 func (h *recordingHook) Unsubscribed(_ hook.Client, s hook.Subscription) {
-	h.note("unsubscribed %s:%s", s.Tenant, s.Pattern)
+	h.subscription("unsubscribed", s)
 }
+
+func (h *recordingHook) subscription(what string, s hook.Subscription) {
+	if s.Positions {
+		s.Pattern += " positions"
+	}
+	h.note("%s %s:%s", what, s.Tenant, s.Pattern)
+}
+
 func (h *recordingHook) Refused(r hook.RefusedClient) { h.note("refused %s", r.Code) }
 func (h *recordingHook) Operated(o hook.Operation)    { h.note("operated %s", o.Name) }
 

@@ -244,21 +244,12 @@ func (lostTransport) ClientGone() bool { return true }
 func TestClientGoneWhileHeld(t *testing.T) {
 	inBubble(t, with(func(l *Limits) { l.TenantIngressKB = 8 }), func(r *rig) {
 		<-r.connect("a").start(framed("t", 64<<10))
-		s, err := r.hub.Admit(Identity{TokenID: "b", ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}}, Client{})
-		must(r, err)
-		c := r.newClient(s)
-		s.Attach(lostTransport{c})
+		c, err := r.attach(Identity{TokenID: "b"}, Client{}, func(c *client) Transport { return lostTransport{c} })
+		must(t, err)
 		done := c.start(framed("t", 100))
 		time.Sleep(2 * watchEvery)
-		select {
-		case <-done:
-		default:
-			r.Error("it waits for its turn")
-		}
-		s.Detach()
-		if caps := r.hub.tenantCapsOf([]byte("t")); caps.ingress.waiting.Len() != 0 {
-			r.Error("it has a place among those that wait")
-		}
+		equal(t, "its wait has ended", closed(done), true)
+		equal(t, "waiting", r.hub.tenantCapsOf([]byte("t")).ingress.waiting.Len(), 0)
 	})
 }
 

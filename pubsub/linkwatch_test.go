@@ -43,12 +43,3 @@ func TestLinkWatch(t *testing.T) {
 		equal(t, "sessions are told", len(r.hub.linkWatch.sessions), 1)
 	})
 }
-
-func TestBadFeatures(t *testing.T) {
-	inBubble(t, fastLimits(), func(r *rig) {
-		c := r.connect("a")
-		for _, line := range []string{"FEATURES:", "FEATURES:LINK", "FEATURES:a,,b", "FEATURES:a b"} {
-			c.answer(line, "ERR:bad_request")
-		}
-	})
-}

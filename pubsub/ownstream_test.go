@@ -72,19 +72,13 @@ func (s *testStream) isEnded() bool {
 	return s.ended
 }
 
-func (r *rig) connectStreams(token string) *streamClient {
+func (r *rig) connectStreams(token string) (c *streamClient) {
 	r.Helper()
-	s, err := r.hub.Admit(Identity{
-		TokenID: token, Version: 1, ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{},
-	}, Client{Transport: "test", Listener: "port"})
-	must(r, err)
-	c := &streamClient{client: r.newClient(s)}
-	s.Attach(c)
-	r.hub.Go(func() {
-		<-s.done
-		<-c.finished
-		s.Detach()
+	_, err := r.attach(Identity{TokenID: token}, Client{Transport: "test", Listener: "port"}, func(inner *client) Transport {
+		c = &streamClient{client: inner}
+		return c
 	})
+	must(r, err)
 	return c
 }
 
@@ -180,37 +174,6 @@ func TestOwnStreamsAreLimited(t *testing.T) {
 		c.mu.Unlock()
 		c.stream("SUB:U::other")
 		c.expect("ERR:too_many_subscriptions:SUB:~:other")
-	})
-}
-
-// A stream that is not read holds up no other, and neither does the main one.
-func TestBlockedStreams(t *testing.T) {
-	inBubble(t, with(func(l *Limits) { l.SendQueue = 4000 }), func(r *rig) {
-		c, p := r.connectStreams("s"), r.connect("p")
-		c.stream("SUB:U::u", "SUB:U::v", "SUB:D::d")
-		c.own(0).inner.expect("OK:SUB:~:u")
-		c.own(1).inner.expect("OK:SUB:~:v")
-		c.expect("OK:SUB:~:d")
-
-		main, u := c.block(), c.own(0).inner.block()
-		for i := range 20 {
-			p.publish("~", "d", fmt.Sprint(i)+strings.Repeat("d", 900))
-			p.publish("~", "u", fmt.Sprint(i)+strings.Repeat("u", 900))
-			p.publish("~", "v", fmt.Sprint(i))
-			c.own(1).inner.expect(fmt.Sprintf("~/v=%d [v]", i))
-		}
-		main()
-		got := c.take()
-		if len(got) == 0 || !strings.HasPrefix(got[len(got)-1], "~/d=19d") {
-			t.Errorf("after the block came %.60q", got)
-		}
-		u()
-		if got := c.own(0).inner.take(); len(got) == 0 || !strings.HasPrefix(got[len(got)-1], "~/u=19u") {
-			t.Errorf("after the block came %.60q", got)
-		}
-		if n := c.droppedTotal.Load(); n < 30 {
-			t.Errorf("%d deliveries were lost", n)
-		}
 	})
 }
 

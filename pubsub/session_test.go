@@ -29,6 +29,10 @@ func TestLines(t *testing.T) {
 		{"SUB:t:", "ERR:bad_pattern"},
 		{"UNSUB:t:*a", "ERR:bad_pattern"},
 		{"SUB:t:no.entry", "ERR:permission_denied:SUB:t:no.entry"},
+		{"FEATURES:", "ERR:bad_request"},
+		{"FEATURES:LINK", "ERR:bad_request"},
+		{"FEATURES:a,,b", "ERR:bad_request"},
+		{"FEATURES:a b", "ERR:bad_request"},
 	} {
 		inBubble(t, fastLimits(), func(r *rig) {
 			cl := r.connect("x")
@@ -158,17 +162,14 @@ func TestExpiryTimerTooEarly(t *testing.T) {
 // as soon as it can.
 func TestRevokedBeforeAttached(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
-		s, err := r.hub.Admit(Identity{TokenID: "a", ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}}, Client{})
+		c, err := r.attach(Identity{TokenID: "a"}, Client{}, func(c *client) Transport {
+			r.hub.TokenRevoked("a")
+			return c
+		})
 		must(t, err)
-		r.hub.TokenRevoked("a")
-		c := r.newClient(s)
-		s.Attach(c)
-		if c.Ready(time.Hour) {
-			t.Error("a revoked session is read from")
-		}
+		equal(t, "a revoked session is read from", c.Ready(time.Hour), false)
 		c.expect("ERR:token_revoked")
 		c.expectClose(wire.CloseForbidden)
-		s.Detach()
 	})
 }
 

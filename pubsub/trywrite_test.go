@@ -38,19 +38,13 @@ func (c *tryClient) Write(msgs []Outgoing) error {
 	return c.client.Write(append(held, msgs...))
 }
 
-func (r *rig) connectTry(token string) *tryClient {
+func (r *rig) connectTry(token string) (c *tryClient) {
 	r.Helper()
-	s, err := r.hub.Admit(Identity{
-		TokenID: token, Version: 1, ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{},
-	}, Client{Transport: "test"})
-	must(r, err)
-	c := &tryClient{client: r.newClient(s)}
-	s.Attach(c)
-	r.hub.Go(func() { // the reader
-		<-s.done
-		<-c.finished
-		s.Detach()
+	_, err := r.attach(Identity{TokenID: token}, Client{Transport: "test"}, func(inner *client) Transport {
+		c = &tryClient{client: inner}
+		return c
 	})
+	must(r, err)
 	return c
 }
 
