@@ -15,102 +15,82 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// admitAs registers a session that never gets a transport.
-func (r *rig) admitAs(token string, ip netip.Addr, tenants ...string) (*Session, error) {
-	return r.hub.Admit(Identity{
-		TokenID: token, ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}, Tenants: tenants,
-	}, Client{Transport: "test", IP: ip})
-}
-
 // Nobody takes more than half of an edge's connections.
 func TestConnectionShares(t *testing.T) {
-	network := netip.MustParseAddr("2001:db8:1:2::")
-	address := func(i int) netip.Addr { return netip.AddrFrom4([4]byte{203, 0, 113, byte(i)}) }
-	many := make([]string, MaxTenantsCounted)
-	for i := range many {
-		many[i] = fmt.Sprint("tenant-", i)
+	own := func(format string, n int) (names []string) {
+		for i := range n {
+			names = append(names, fmt.Sprintf(format, i))
+		}
+		return names
 	}
-	type who struct {
-		token   string
-		ip      netip.Addr
-		tenants []string
-	}
+	limit := func(n int, of func(*Limits) *int) func(*Limits) { return func(l *Limits) { *of(l) = n } }
+	perTenant := func(l *Limits) *int { return &l.MaxConnectionsPerTenant }
+	all := func(l *Limits) *int { return &l.MaxConnections }
 	for name, c := range map[string]struct {
-		change func(*Limits)
-		client func(i int) who // the i-th one of those that take a share
-		want   int             // of these that are admitted
-		err    error           // that the next one gets
+		change     func(*Limits)
+		token, ip  string   // with the number of the client in place of *
+		tenants    []string // the same
+		want       int      // clients that are admitted
+		err        error    // that the next one gets
+		sharedAddr bool
 	}{
-		"a token": {nil, func(i int) who { return who{"a", address(i), nil} }, 5, ErrTokenFull},
-		"a tenant, the second of each token": {
-			nil, func(i int) who { return who{fmt.Sprint(i), address(i), []string{fmt.Sprint("own-", i), "room"}} }, 5, ErrTenantFull,
-		},
-		"a tenant, the last one that is counted": {
-			nil, func(i int) who {
-				return who{fmt.Sprint(i), address(i), append(many[1:MaxTenantsCounted:MaxTenantsCounted], "room")}
-			}, 5, ErrTenantFull,
-		},
-		"a tenant behind those that are counted": {
-			nil, func(i int) who {
-				var list []string
-				for j := range MaxTenantsCounted {
-					list = append(list, fmt.Sprint(i, "-", j))
-				}
-				return who{fmt.Sprint(i), address(i), append(list, "room")}
-			}, 10, ErrFull,
-		},
-		"an address": {nil, func(i int) who { return who{fmt.Sprint(i), address(1), nil} }, 5, ErrAddressFull},
-		"an IPv6 /64": {nil, func(i int) who {
-			network = network.Next()
-			return who{fmt.Sprint(i), network, nil}
-		}, 5, ErrAddressFull},
-		"loopback":           {nil, func(i int) who { return who{fmt.Sprint(i), netip.MustParseAddr("127.0.0.1"), nil} }, 10, ErrFull},
-		"an unknown address": {nil, func(i int) who { return who{fmt.Sprint(i), netip.Addr{}, nil} }, 10, ErrFull},
+		"a token":                                {nil, "a", "203.0.113.*", nil, 5, ErrTokenFull, false},
+		"a tenant, the second of each token":     {nil, "*", "203.0.113.*", []string{"own-*", "room"}, 5, ErrTenantFull, false},
+		"a tenant, the last one that is counted": {nil, "*", "203.0.113.*", append(own("%d", MaxTenantsCounted-1), "room"), 5, ErrTenantFull, false},
+		"a tenant behind those that are counted": {nil, "*", "203.0.113.*", append(own("*-%d", MaxTenantsCounted), "room"), 10, ErrFull, false},
+		"an address":                             {nil, "*", "203.0.113.1", nil, 5, ErrAddressFull, false},
+		"an IPv6 /64":                            {nil, "*", "2001:db8:1:2::*", nil, 5, ErrAddressFull, false},
+		"a proxy's address":                      {nil, "*", "203.0.113.1", nil, 10, ErrFull, true},
+		"loopback":                               {nil, "*", "127.0.0.1", nil, 10, ErrFull, false},
+		"an unknown address":                     {nil, "*", "", nil, 10, ErrFull, false},
 
-		"a token, sharper": {func(l *Limits) { l.MaxConnectionsPerToken = 2 }, func(i int) who { return who{"a", address(i), nil} }, 2, ErrTokenFull},
-		"a tenant, sharper": {
-			func(l *Limits) { l.MaxConnectionsPerTenant = 2 }, func(i int) who { return who{fmt.Sprint(i), address(i), []string{"room"}} }, 2, ErrTenantFull,
-		},
-		"an address, sharper":    {func(l *Limits) { l.MaxConnectionsPerAddress = 2 }, func(i int) who { return who{fmt.Sprint(i), address(1), nil} }, 2, ErrAddressFull},
-		"a tenant that owns all": {func(l *Limits) { l.MaxConnectionsPerTenant = 10 }, func(i int) who { return who{fmt.Sprint(i), address(i), []string{"room"}} }, 10, ErrFull},
-		"an odd number":          {func(l *Limits) { l.MaxConnections = 7 }, func(i int) who { return who{"a", address(i), nil} }, 4, ErrTokenFull},
-		"one place":              {func(l *Limits) { l.MaxConnections = 1 }, func(i int) who { return who{"a", address(i), nil} }, 1, ErrFull},
+		"a token, sharper":       {limit(2, func(l *Limits) *int { return &l.MaxConnectionsPerToken }), "a", "203.0.113.*", nil, 2, ErrTokenFull, false},
+		"a tenant, sharper":      {limit(2, perTenant), "*", "203.0.113.*", []string{"room"}, 2, ErrTenantFull, false},
+		"an address, sharper":    {limit(2, func(l *Limits) *int { return &l.MaxConnectionsPerAddress }), "*", "203.0.113.1", nil, 2, ErrAddressFull, false},
+		"a tenant that owns all": {limit(10, perTenant), "*", "203.0.113.*", []string{"room"}, 10, ErrFull, false},
+		"an odd number":          {limit(7, all), "a", "203.0.113.*", nil, 4, ErrTokenFull, false},
+		"one place":              {limit(1, all), "a", "203.0.113.*", nil, 1, ErrFull, false},
 		"sharper on an edge without a limit": {
-			func(l *Limits) { l.MaxConnections, l.MaxConnectionsPerToken = 0, 30 }, func(i int) who { return who{"a", address(1), []string{"room"}} }, 30, ErrTokenFull,
+			func(l *Limits) { l.MaxConnections, l.MaxConnectionsPerToken = 0, 30 }, "a", "203.0.113.1", []string{"room"}, 30, ErrTokenFull, false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			limits := fastLimits()
-			limits.MaxConnections = 10
+			limits := with(func(l *Limits) { l.MaxConnections = 10 })
 			if c.change != nil {
 				c.change(&limits)
 			}
 			inBubble(t, limits, func(r *rig) {
 				var open []*Session
-				admit := func(w who) error {
-					s, err := r.admitAs(w.token, w.ip, w.tenants...)
+				admit := func(token, ip string, tenants ...string) error {
+					from := Client{SharedIP: c.sharedAddr}
+					if ip != "" {
+						from.IP = netip.MustParseAddr(ip)
+					}
+					s, err := r.hub.Admit(Identity{TokenID: token, ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}, Tenants: tenants}, from)
 					if err == nil {
 						open = append(open, s)
 					}
 					return err
 				}
-				for i := range c.want {
-					if err := admit(c.client(i)); err != nil {
-						t.Fatalf("connection %d: %v", i+1, err)
-					}
+				next := func(i int) error {
+					number := func(text string) string { return strings.ReplaceAll(text, "*", fmt.Sprint(i)) }
+					return admit(number(c.token), number(c.ip), strings.Fields(number(strings.Join(c.tenants, " ")))...)
 				}
-				if err := admit(c.client(c.want)); !errors.Is(err, c.err) {
+				for i := range c.want {
+					must(t, next(i))
+				}
+				if err := next(c.want); !errors.Is(err, c.err) {
 					t.Errorf("connection %d: %v, want %v", c.want+1, err, c.err)
 				}
 				if !errors.Is(c.err, ErrFull) {
-					must(t, admit(who{"other", netip.MustParseAddr("192.0.2.1"), []string{"other"}}))
+					must(t, admit("other", "192.0.2.1", "other"))
 				}
 				open[0].Detach()
-				must(t, admit(c.client(c.want)))
+				must(t, next(c.want))
 				for _, s := range open[1:] {
 					s.Detach()
 				}
-				equal(t, "accounts are left", len(r.hub.tokens)+len(r.hub.tenantAccounts)+len(r.hub.addressAccounts), 0)
+				equal(t, "accounts left", len(r.hub.tokens)+len(r.hub.tenantAccounts)+len(r.hub.addressAccounts), 0)
 			})
 		})
 	}
@@ -163,18 +143,6 @@ func TestSubjectLimit(t *testing.T) {
 			s.Detach()
 		}
 		equal(t, "accounts are left", len(r.hub.subjectAccounts), 0)
-	})
-}
-
-// A proxy's address stands for many clients.
-func TestSharedAddressTakesNoShare(t *testing.T) {
-	inBubble(t, with(func(l *Limits) { l.MaxConnectionsPerAddress = 1 }), func(r *rig) {
-		client := Client{IP: netip.MustParseAddr("203.0.113.1"), SharedIP: true}
-		for i := range 3 {
-			s, err := r.hub.Admit(Identity{TokenID: fmt.Sprint(i), ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}}, client)
-			must(t, err)
-			defer s.Detach()
-		}
 	})
 }
 
