@@ -43,35 +43,6 @@ func (c *chunks) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// everyBoundary calls test with the stream cut in two at each place.
-func everyBoundary(stream []byte, test func(first, second []byte)) {
-	for i := range len(stream) + 1 {
-		test(stream[:i], stream[i:])
-	}
-}
-
-func TestMessagesAtEveryBoundary(t *testing.T) {
-	sizes := []int{0, 1, 3, 507, 508, 509, 0, 600, 2}
-	var stream []byte
-	var want [][]byte
-	for i, n := range sizes {
-		message := bytes.Repeat([]byte{byte(i)}, n)
-		want = append(want, message)
-		stream = wire.AppendMessage(stream, message)
-	}
-	everyBoundary(stream, func(first, second []byte) {
-		m := messages{stream: io.MultiReader(bytes.NewReader(first), bytes.NewReader(second))}
-		for i, w := range want {
-			if got, err := m.next(1000); err != nil || !bytes.Equal(got, w) {
-				t.Fatalf("cut at %d: message %d is %x, %v", len(first), i, got, err)
-			}
-		}
-		if got, err := m.next(1000); err != io.EOF {
-			t.Fatalf("cut at %d: %x, %v after the last message", len(first), got, err)
-		}
-	})
-}
-
 // A length costs the client four bytes: it must not cost the edge more.
 func TestAnnouncedMessagesCostNothing(t *testing.T) {
 	announced := binary.BigEndian.AppendUint32(nil, 1<<20)
@@ -141,6 +112,7 @@ func TestMessagesPassErrorsOn(t *testing.T) {
 
 func FuzzMessages(f *testing.F) {
 	f.Add([]byte{1, 0, 255, 50}, []byte{0, 0, 8}, []byte{3})
+	f.Add([]byte{0, 1, 63, 64, 0, 75}, []byte{0, 0, 0, 2, 1, 2}, []byte{})
 	f.Add([]byte{250}, []byte{0, 0, 8, 1, 0}, []byte{255, 1})
 	f.Add([]byte{}, []byte("\x00\x00\x00\x07SUB:t:#"), []byte{})
 	for _, announced := range []uint32{2048, 2049, 1<<32 - 1} { // the limit, and more
@@ -216,23 +188,6 @@ func splitLines(stream []byte) (found []string) {
 	return found
 }
 
-func TestLinesAtEveryBoundary(t *testing.T) {
-	long := strings.Repeat("x", wire.MaxLine)
-	for _, text := range []string{
-		"", "\n", "a\n", "a\r\nb\n\n", "a", "a\nb", "\n\n\nx",
-		long + "\r\n" + long + "\n", long + "\r" + "x\ny\n", long + "xx\ny\n", long + "xxx\ny\n", long + "xx", long,
-		long + long + long + "\ny\n", long + long + "\n" + long + long, strings.Repeat("é", longestLine) + "\n",
-	} {
-		want := splitLines([]byte(text))
-		everyBoundary([]byte(text), func(first, second []byte) {
-			got, size := cutLines(t, io.MultiReader(bytes.NewReader(first), bytes.NewReader(second)), io.EOF)
-			if !slices.Equal(got, want) || size != len(text) {
-				t.Fatalf("%.50q, cut at %d: got %.50q and %d bytes, want %.50q and %d", text, len(first), got, size, want, len(text))
-			}
-		})
-	}
-}
-
 // A line that a reset cuts off is nothing, but what came of it was read.
 func TestLinesOfABrokenStream(t *testing.T) {
 	broken := errors.New("broken")
@@ -285,9 +240,15 @@ func TestLinesCost(t *testing.T) {
 }
 
 func FuzzLines(f *testing.F) {
-	f.Add([]byte("SUB:U:t:a\nUNSUB:D:t:b\r\n"), []byte{3})
-	f.Add([]byte("LLL\nSUB:U:t:a\n"), []byte{255, 255, 1})
-	f.Add([]byte("Lxx\n\nL"), []byte{255})
+	for _, text := range []string{ // with an L for the longest line that is none
+		"SUB:U:t:a\nUNSUB:D:t:b\r\n", "LLL\nSUB:U:t:a\n", "Lxx\n\nL",
+		"", "\n", "a\n", "a\r\nb\n\n", "a", "a\nb", "\n\n\nx", "L\r\nL\n", "L\rx\ny\n", "Lxx\ny\n", "Lxxx\ny\n", "Lxx", "L",
+		"LLL\ny\n", "LL\nLL", "ééLéé\n",
+	} {
+		for _, sizes := range []string{"", "\x03", "\xff", "\xff\xff\x01"} {
+			f.Add([]byte(text), []byte(sizes))
+		}
+	}
 	f.Fuzz(func(t *testing.T, data, sizes []byte) {
 		data = bytes.ReplaceAll(data, []byte("L"), bytes.Repeat([]byte("x"), wire.MaxLine)) // or it would hardly find long ones
 		got, size := cutLines(t, &chunks{rest: data, sizes: sizes, end: io.EOF}, io.EOF)
