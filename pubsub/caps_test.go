@@ -231,8 +231,6 @@ func TestTenantCapsAreForgotten(t *testing.T) {
 			t.Errorf("%d tenants", n)
 		}
 		a := r.hub.tenantCapsOf(bytes.Clone([]byte("t")))
-		if r.hub.tenantCapsOf([]byte("t")) != a {
-			t.Error("a tenant in use has two buckets")
-		}
+		equal(t, "the bucket of a tenant in use", r.hub.tenantCapsOf([]byte("t")), a)
 	})
 }

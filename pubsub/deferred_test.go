@@ -133,17 +133,13 @@ func TestLeavingPingsAreBounded(t *testing.T) {
 			for range n {
 				c.send(wire.LinePing)
 			}
-			if got := c.take(); len(got) != answered {
-				t.Errorf("%d PINGs: got %d lines, want %d", n, len(got), answered)
-			}
+			c.count(answered)
 		}
 		send(maxDeferredPings, 0)
 		send(1, maxDeferredPings+1)
 		send(1000, 1000)
 		calls := r.broker.catch()
-		if len(calls) != maxDeferredPings {
-			t.Errorf("1,017 PINGs ask %d times, want %d", len(calls), maxDeferredPings)
-		}
+		equal(t, "questions of 1,017 PINGs", len(calls), maxDeferredPings)
 		calls[0].done()
 		send(2, 2) // one has room again, and the next makes it too many
 		for _, call := range calls[1:] {

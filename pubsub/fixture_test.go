@@ -368,14 +368,25 @@ func (c *client) expect(want ...string) {
 	}
 }
 
+// after waits, and expects what has arrived then.
+func (c *client) after(d time.Duration, want ...string) {
+	c.rig.Helper()
+	time.Sleep(d)
+	c.expect(want...)
+}
+
+// count expects so many lines and messages.
+func (c *client) count(want int) {
+	c.rig.Helper()
+	equal(c.rig, "lines and messages", len(c.take()), want)
+}
+
 func (c *client) expectClose(code wire.CloseCode) {
 	c.rig.Helper()
 	synctest.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.code != code {
-		c.rig.Errorf("closed with %d, want %d", c.code, code)
-	}
+	equal(c.rig, "close code", c.code, code)
 }
 
 func (c *client) send(lines ...string) {
@@ -422,4 +433,11 @@ func (c *client) publishAs(d wire.Delivery, tenant, channel, payload string) {
 	c.HandleFrame(wire.AppendPublish(nil, wire.Publish{
 		Delivery: d, Tagged: d != wire.Broadcast, Tenant: []byte(tenant), Channel: []byte(channel), Payload: []byte(payload),
 	}))
+}
+
+// numbers publishes 0 to n-1 to chat.a.
+func (c *client) numbers(n int) {
+	for i := range n {
+		c.publish("t", "chat.a", fmt.Sprint(i))
+	}
 }

@@ -1,7 +1,6 @@
 package pubsub
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -23,25 +22,21 @@ func TestSharedHistoryBeginsAnewAfterASkip(t *testing.T) {
 	withEdges(t, fastLimits(), func(a, b *rig, views []*view) {
 		c, p, v := b.connect("c"), a.connect("p"), views[1]
 		v.set(true)
-		for i := range 5 {
-			p.publish("t", "chat.a", fmt.Sprint(i))
-		}
+		p.numbers(5)
 		c.send("RSUB:t:chat.a:now") // it is not live
 		time.Sleep(100 * time.Millisecond)
 		head, err := views[0].Head("chat", "t")
 		must(t, err)
 		v.follower.Skipped("chat", head)
 		v.set(false)
-		time.Sleep(2 * time.Second)
-		c.expect("OK:RSUB:t:chat.a:@5:complete")
+		c.after(2*time.Second, "OK:RSUB:t:chat.a:@5:complete")
 		v.beginAnew(3)
 		c.expect("GAP:t:chat.a:@2")
 		v.set(true) // it falls behind
 		p.publish("t", "chat.a", "5")
 		v.follower.Skipped("chat", wire.Position{Epoch: 7, N: 3, T: 1})
 		v.set(false)
-		time.Sleep(2 * time.Second)
-		c.expect("t/chat.a=5 [chat.a] @3")
+		c.after(2*time.Second, "t/chat.a=5 [chat.a] @3")
 		p.publish("t", "chat.a", "6")
 		c.expect("t/chat.a=6 [chat.a] @4")
 	})
@@ -53,9 +48,7 @@ func TestSharedHistoryBeginsAnewBeforeTheFirstPage(t *testing.T) {
 		t.Run(from, func(t *testing.T) {
 			withEdges(t, fastLimits(), func(a, b *rig, views []*view) {
 				c, p := b.connect("c"), a.connect("p")
-				for i := range 5 {
-					p.publish("t", "chat.a", fmt.Sprint(i))
-				}
+				p.numbers(5)
 				v := views[1]
 				v.mu.Lock()
 				v.beforeRead = func() { v.epoch, v.base = 7, 3 }
@@ -80,9 +73,7 @@ func TestSharedHistoryBeginsAnewBeforeTheFirstPage(t *testing.T) {
 func TestPositionOfTheEpochBefore(t *testing.T) {
 	withEdges(t, fastLimits(), func(a, b *rig, views []*view) {
 		c, p := b.connect("c"), a.connect("p")
-		for i := range 5 {
-			p.publish("t", "chat.a", fmt.Sprint(i))
-		}
+		p.numbers(5)
 		c.ask("RSUB:t:chat.a:now")
 		old, err := views[1].Head("chat", "t")
 		must(t, err)

@@ -288,8 +288,7 @@ func TestSharedDefinitions(t *testing.T) {
 		c.send("RSUB:t:chat.a:now")
 		c.expect("OK:RSUB:t:chat.a:@0:complete") // until the store says so
 		v.follower.Defined(setOf(t, more), nil)
-		time.Sleep(time.Second)
-		c.expect("ERR:no_history:RSUB:t:chat.a")
+		c.after(time.Second, "ERR:no_history:RSUB:t:chat.a")
 	})
 }
 
@@ -352,21 +351,18 @@ func TestSharedHistorySkips(t *testing.T) {
 		p.publish("t", "chat.b", "2")
 		late := b.connect("d")
 		late.send("RSUB:t:chat.*:now")
-		time.Sleep(6 * time.Second)
-		late.expect("ERR:history_unavailable:RSUB:t:chat.*")
+		late.after(6*time.Second, "ERR:history_unavailable:RSUB:t:chat.*")
 		v.set(false)
 		head, err := v.Head("chat", "t")
 		must(t, err)
 		v.follower.Skipped("chat", head)
-		time.Sleep(2 * time.Second)
-		c.expect("t/chat.a=1 [chat.a] @1")
+		c.after(2*time.Second, "t/chat.a=1 [chat.a] @1")
 		late.expect("OK:RSUB:t:chat.*:@2:complete")
 		p.publish("t", "chat.a", "3")
 		c.expect("t/chat.a=3 [chat.a] @3")
 		// A quiet subscription is told how far the history has come.
 		p.publish("t", "chat.b", "4")
 		late.take()
-		time.Sleep(time.Minute)
-		c.expect("AT:t:chat.a:@4")
+		c.after(time.Minute, "AT:t:chat.a:@4")
 	})
 }

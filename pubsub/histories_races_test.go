@@ -13,16 +13,14 @@ import (
 func TestPositionsWhileHandedOn(t *testing.T) {
 	store := &stuckStore{Store: memory.New()}
 	withStore(t, fastLimits(), store, func(r *rig) {
-		c, p := r.connect("a"), r.connect("b")
-		c.ask("RSUB:t:chat.a:now")
+		c, p := r.pair("RSUB:t:chat.a:now")
 		store.stuck = true
 		p.publish("t", "chat.a", "1")
 		time.Sleep(positionEvery - 100*time.Millisecond)
 		r.company()
 		r.debtor("t", 200*time.Millisecond) // so handing on takes until the next turn is over
 		store.unstick()
-		time.Sleep(150 * time.Millisecond)
-		c.expect()
+		c.after(150 * time.Millisecond)
 		time.Sleep(2 * positionEvery)
 		c.expect("t/chat.a=1 [chat.a] @1")
 	})

@@ -129,9 +129,7 @@ func TestRsubGaps(t *testing.T) {
 		c, p := r.connect("a"), r.connect("b")
 		at := position(t, c.ask("RSUB:t:chat.a:now"))
 		c.ask("UNSUB:t:chat.a")
-		for i := range 5 {
-			p.publish("t", "chat.a", fmt.Sprint(i))
-		}
+		p.numbers(5)
 		synctest.Wait()
 		for from, gaps := range map[string][]string{
 			at:                           {"GAP:t:chat.a:@3"},
@@ -161,9 +159,7 @@ func TestRsubLast(t *testing.T) {
 		}
 		c.take()
 		c.send("RSUB:t:chat.many.*:last")
-		if got := c.takeShort(); len(got) != maxLastChannels+1 {
-			t.Errorf("%d messages and lines", len(got))
-		}
+		c.count(maxLastChannels + 1)
 		c.send("UNSUB:t:chat.many.*")
 		p.publish("t", "chat.many.more", "x")
 		c.take()
@@ -231,8 +227,7 @@ func TestRsubBehind(t *testing.T) {
 	limits := fastLimits()
 	limits.SendQueue = 64 << 10
 	withHistory(t, limits, func(r *rig) {
-		c, p := r.connect("a"), r.connect("b")
-		c.ask("RSUB:t:chat.#:now", "RSUB:t:chat.*:now", "SUB:t:plain")
+		c, p := r.pair("RSUB:t:chat.#:now", "RSUB:t:chat.*:now", "SUB:t:plain")
 		release := c.block()
 		const n = 300
 		for i := range n {
@@ -272,17 +267,14 @@ func TestRsubBehind(t *testing.T) {
 			t.Errorf("got %v of %d", counts, n)
 		}
 		p.publish("t", "chat.a", "live")
-		if got := c.take(); len(got) != 2 {
-			t.Errorf("then got %q", got)
-		}
+		c.count(2)
 	}, func(d *history.Definition) { d.Limits.Messages = 1000 })
 }
 
 // What is removed before a slow client gets it is a gap, and told at its place.
 func TestRsubBehindGap(t *testing.T) {
 	withHistory(t, with(func(l *Limits) { l.SendQueue = 64 << 10 }), func(r *rig) {
-		c, p := r.connect("a"), r.connect("b")
-		c.ask("RSUB:t:chat.#:now")
+		c, p := r.pair("RSUB:t:chat.#:now")
 		release := c.block()
 		for i := range 200 {
 			p.publish("t", "chat.a", fmt.Sprint(i)+strings.Repeat("x", 1000))
@@ -311,8 +303,7 @@ func TestRsubBehindGap(t *testing.T) {
 
 func TestRsubMaxLag(t *testing.T) {
 	withHistory(t, with(func(l *Limits) { l.SendQueue = 64 << 10 }), func(r *rig) {
-		c, p := r.connect("a"), r.connect("b")
-		c.ask("RSUB:t:chat.#:now")
+		c, p := r.pair("RSUB:t:chat.#:now")
 		release := c.block()
 		for range 100 {
 			p.publish("t", "chat.a", strings.Repeat("x", 1000))
@@ -330,19 +321,15 @@ func TestRsubMaxLag(t *testing.T) {
 
 func TestRsubAt(t *testing.T) {
 	withHistory(t, fastLimits(), func(r *rig) {
-		c, p := r.connect("a"), r.connect("b")
-		c.ask("RSUB:t:chat.a:now")
-		time.Sleep(2 * time.Minute)
-		c.expect() // nothing has moved
+		c, p := r.pair("RSUB:t:chat.a:now")
+		c.after(2 * time.Minute) // nothing has moved
 		for range 3 {
 			p.publish("t", "chat.b", "x")
 		}
-		time.Sleep(2 * time.Minute)
-		c.expect("AT:t:chat.a:@3")
+		c.after(2*time.Minute, "AT:t:chat.a:@3")
 		p.publish("t", "chat.a", "x")
 		c.take()
-		time.Sleep(2 * time.Minute)
-		c.expect()
+		c.after(2 * time.Minute)
 	})
 }
 
@@ -445,9 +432,7 @@ func TestWindow(t *testing.T) {
 				}
 				s.expect() // while the store is out of reach the channel is silent
 				store.unstick()
-				if got := s.take(); len(got) != n+1 {
-					t.Errorf("%d messages came in the end, want %d", len(got), n+1)
-				}
+				s.count(n + 1)
 				c1.expect(fmt.Sprintf("OK:PUB:%d:@%d", n+1, n+1))
 			})
 		})
@@ -515,22 +500,19 @@ func TestRsubStoreOutOfReach(t *testing.T) {
 		store.stuck = true
 		c.send("RSUB:t:chat.a:last")
 		c.expect()
-		time.Sleep(20 * time.Second)
-		c.expect("ERR:history_unavailable:RSUB:t:chat.a")
+		c.after(20*time.Second, "ERR:history_unavailable:RSUB:t:chat.a")
 		if store.readings > 25 {
 			t.Errorf("%d reads in 20 s", store.readings)
 		}
 		store.unstick()
-		time.Sleep(2 * time.Second)
-		c.expect("t/chat.a=1 [chat.a] @1", "OK:RSUB:t:chat.a:@1:complete")
+		c.after(2*time.Second, "t/chat.a=1 [chat.a] @1", "OK:RSUB:t:chat.a:@1:complete")
 	})
 }
 
 func TestSetHistories(t *testing.T) {
 	withHistory(t, fastLimits(), func(r *rig) {
 		store := r.hub.currentHistories().store
-		c, p := r.connect("a"), r.connect("b")
-		c.ask("RSUB:t:chat.a:now", "RSUB:t:live.a:now", "RSUB:t:chat.b:now")
+		c, p := r.pair("RSUB:t:chat.a:now", "RSUB:t:live.a:now", "RSUB:t:chat.b:now")
 		p.publish("t", "chat.a", "1")
 		c.take()
 		// Other limits: nothing changes for those who are there.
@@ -547,9 +529,7 @@ func TestSetHistories(t *testing.T) {
 		}
 		// Another store.
 		must(t, r.hub.SetHistories(setOf(t, chat()), memory.New()))
-		if got := c.take(); len(got) != 2 {
-			t.Errorf("got %q", got)
-		}
+		c.count(2)
 		c.answer("RSUB:t:chat.a:now", "OK:RSUB:t:chat.a:@0:complete")
 		// None.
 		must(t, r.hub.SetHistories(nil, nil))
@@ -588,9 +568,7 @@ func TestRsubNowWhileOthersPublish(t *testing.T) {
 				answered++
 			}
 		}
-		if answered != n {
-			t.Errorf("%d of %d are answered", answered, n)
-		}
+		equal(t, "answered", answered, n)
 	})
 }
 
@@ -609,8 +587,8 @@ func TestRsubLastWhileOthersPublish(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		c.send("RSUB:t:chat.*:last")
-		time.Sleep(2 * time.Second)
-		c.expect("t/chat.a=1 [chat.*] @2", "t/chat.a=2 [chat.*] @3", "t/chat.a=3 [chat.*] @4", "OK:RSUB:t:chat.*:@4:complete")
+		c.after(2*time.Second, "t/chat.a=1 [chat.*] @2", "t/chat.a=2 [chat.*] @3", "t/chat.a=3 [chat.*] @4",
+			"OK:RSUB:t:chat.*:@4:complete")
 	})
 }
 
@@ -679,8 +657,6 @@ func TestPositionsAreBounded(t *testing.T) {
 				told[line] = true
 			}
 		}
-		if len(told) != 200 {
-			t.Errorf("%d of 200 are told when the client reads again", len(told))
-		}
+		equal(t, "told when the client reads again", len(told), 200)
 	})
 }

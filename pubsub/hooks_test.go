@@ -254,8 +254,7 @@ func TestHooksThatFail(t *testing.T) {
 				r.withHooks(&recordingHook{subscribe: c.subscribe, panics: c.panics})
 				cl := r.connect("x")
 				cl.send("SUB:t:a")
-				time.Sleep(c.after)
-				cl.expect("ERR:try_later:SUB:t:a")
+				cl.after(c.after, "ERR:try_later:SUB:t:a")
 				equal(t, "faults", r.hub.Metrics().HookFaults, 1)
 				equal(t, "log lines", logs.FilterMessage("hook failed").Len(), 1)
 				cl.answer("PING", "PONG")
@@ -331,9 +330,7 @@ func TestAskingIsBounded(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
-		if most != hook.MaxAsked {
-			t.Errorf("one connection has %d questions asked, want %d", most, hook.MaxAsked)
-		}
+		equal(t, "questions of one connection", most, hook.MaxAsked)
 
 		r.hub.tokens["x"].asksInFlight.Store(maxAsks / 2)
 		same, other := r.connect("x"), r.connect("y")

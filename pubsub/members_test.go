@@ -66,7 +66,5 @@ func TestMembers(t *testing.T) {
 	for _, sub := range in {
 		all[sub.index] = true
 	}
-	if len(all) != len(in) {
-		t.Error("two members have one index")
-	}
+	equal(t, "different indexes", len(all), len(in))
 }

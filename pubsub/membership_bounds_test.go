@@ -42,9 +42,7 @@ func TestPresencePaced(t *testing.T) {
 		for _, line := range []string{"JOIN:t:no.a", "WHO:t:no.a:count"} {
 			ann.answer(line, "ERR:permission_denied:"+strings.TrimSuffix(line, ":count"))
 		}
-		if len(r.hub.loads.byTenant) != 0 {
-			t.Error("who has no right in a tenant is charged to it")
-		}
+		equal(t, "tenants that are charged for who has no right", len(r.hub.loads.byTenant), 0)
 		for _, line := range []string{"JOIN:t:room.a", "WHO:t:room.*", "LEAVE:t:room.a", "UNWHO:t:room.*"} {
 			r.company()
 			r.debtor("t", 100*time.Millisecond)

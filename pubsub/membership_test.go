@@ -88,8 +88,7 @@ func TestPresenceLines(t *testing.T) {
 		}
 		bob.ok("UNWHO:t:room.a", "UNWHO:t:room.a")
 		ann.ok("LEAVE:t:room.a", "LEAVE:t:room.a")
-		time.Sleep(time.Second)
-		bob.expect("t:room.* -room.a/ann")
+		bob.after(time.Second, "t:room.* -room.a/ann")
 
 		for line, want := range map[string]string{
 			"JOIN:t:room.*": "ERR:bad_channel", "JOIN:t:": "ERR:bad_channel", "JOIN:t/:room.a": "ERR:bad_tenant", "WHO:t:a..b": "ERR:bad_pattern",
@@ -101,8 +100,7 @@ func TestPresenceLines(t *testing.T) {
 			bob.answer(line, want)
 		}
 		bob.send("WHO:t:hidden.a:count")
-		time.Sleep(time.Second)
-		bob.expect("OK:WHO:t:hidden.a", "t:hidden.a anew")
+		bob.after(time.Second, "OK:WHO:t:hidden.a", "t:hidden.a anew")
 		nobody.answer("JOIN:t:room.a", "ERR:no_subject:JOIN:t:room.a")
 	})
 }
@@ -113,8 +111,7 @@ func TestPresenceCountsPause(t *testing.T) {
 		r.setPresence("room.#")
 		ann, bob := r.connectAs("ann"), r.connectAs("bob")
 		bob.send("WHO:t:room.a:count")
-		time.Sleep(time.Second)
-		bob.expect("OK:WHO:t:room.a", "t:room.a anew")
+		bob.after(time.Second, "OK:WHO:t:room.a", "t:room.a anew")
 		for range 25 {
 			ann.send("JOIN:t:room.a")
 			time.Sleep(100 * time.Millisecond)
@@ -132,8 +129,7 @@ func TestPresenceOfSessions(t *testing.T) {
 		r.setPresence("room.#")
 		watcher := r.connectAs("eve")
 		watcher.send("WHO::room.*")
-		time.Sleep(time.Second)
-		watcher.expect("OK:WHO:~:room.*", "~:room.* anew")
+		watcher.after(time.Second, "OK:WHO:~:room.*", "~:room.* anew")
 		ann, again, bob := r.connectAs("ann"), r.connectAs("ann"), r.connectAs("bob")
 		for _, c := range []*client{ann, again, bob} {
 			c.answer("JOIN::room.a", "OK:JOIN:~:room.a")
@@ -142,13 +138,11 @@ func TestPresenceOfSessions(t *testing.T) {
 		watcher.expectEntries("+room.a/ann +room.a/bob")
 		ann.Session.Close(wire.CloseNormal, "")
 		bob.Session.Close(wire.CloseNormal, "")
-		time.Sleep(14 * time.Second)
-		watcher.expect() // bob lingers
+		watcher.after(14 * time.Second) // bob lingers
 		time.Sleep(2 * time.Second)
 		watcher.expect("~:room.* -room.a/bob")
 		r.hub.TokenRevoked("token of ann")
-		time.Sleep(time.Second)
-		watcher.expect("~:room.* -room.a/ann") // at once
+		watcher.after(time.Second, "~:room.* -room.a/ann") // at once
 
 		for _, name := range []string{"a", "b", "c"} {
 			c := r.connectAs(name)
@@ -183,16 +177,13 @@ func TestPresenceReload(t *testing.T) {
 		time.Sleep(time.Second)
 		ann.take()
 		r.setPresence("hall")
-		time.Sleep(time.Second)
-		ann.expect("ERR:no_presence:JOIN:t:room.a", "ERR:no_presence:WHO:t:room.a")
+		ann.after(time.Second, "ERR:no_presence:JOIN:t:room.a", "ERR:no_presence:WHO:t:room.a")
 		r.setPresence()
-		time.Sleep(time.Second)
-		ann.expect("ERR:no_presence:JOIN:t:hall", "ERR:no_presence:WHO:t:hall")
+		ann.after(time.Second, "ERR:no_presence:JOIN:t:hall", "ERR:no_presence:WHO:t:hall")
 		ann.answer("WHO:t:hall", "ERR:bad_request")
 		r.setPresence("room.#")
 		ann.send("WHO:t:room.a")
-		time.Sleep(time.Second)
-		ann.expect("OK:WHO:t:room.a", "t:room.a anew")
+		ann.after(time.Second, "OK:WHO:t:room.a", "t:room.a anew")
 	})
 }
 
@@ -251,11 +242,9 @@ func TestHooksAllowPresence(t *testing.T) {
 			{"WHO:t:room.*:count", "ERR:permission_denied:WHO:t:room.*"},
 		} {
 			ann.send(step.line, "PING")
-			time.Sleep(time.Second)
-			ann.expect("PONG") // which does not wait
+			ann.after(time.Second, "PONG") // which does not wait
 			decide <- hook.Deny("not now")
-			time.Sleep(time.Second)
-			ann.expect(step.refused)
+			ann.after(time.Second, step.refused)
 		}
 		expectCalls(t, h, "presence? t:room.a", "presence? t:room.*", "presence? t:room.*")
 		all, err := pattern.Parse("#")

@@ -191,8 +191,7 @@ func TestNoticesAreNotAFlood(t *testing.T) {
 			synctest.Wait()
 		}
 		c.expect("ERR:slow_consumer:1")
-		time.Sleep(slowNoticeEvery)
-		c.expect(fmt.Sprintf("ERR:slow_consumer:%d", c.droppedTotal.Load()-1))
+		c.after(slowNoticeEvery, fmt.Sprintf("ERR:slow_consumer:%d", c.droppedTotal.Load()-1))
 		time.Sleep(10 * slowNoticeEvery)
 		c.expect()
 	})
@@ -273,9 +272,7 @@ func TestDeliverOneWithOwnStreams(t *testing.T) {
 			}
 			total += first
 		}
-		if total != n {
-			t.Errorf("%d messages arrived, want %d", total, n)
-		}
+		equal(t, "messages that arrived", total, n)
 	})
 }
 

@@ -89,10 +89,8 @@ func (c *resumers) resume(token string, sessions int, tenants ...string) (client
 // caughtUp checks that clients have what they asked for, in each of n tenants.
 func (c *resumers) caughtUp(clients []*client, n int) {
 	c.Helper()
-	for i, client := range clients {
-		if got := client.take(); len(got) != 2*n {
-			c.Errorf("client %d got %q", i, got)
-		}
+	for _, client := range clients {
+		client.count(2 * n)
 	}
 }
 
@@ -162,17 +160,13 @@ func TestReplaysOfBusyTenant(t *testing.T) {
 				answered++
 			}
 		}
-		if answered != maxReplaysOfOne {
-			t.Errorf("%d pages of the tenant were read while it was over its share", answered)
-		}
+		equal(t, "pages read while the tenant was over its share", answered, maxReplaysOfOne)
 		time.Sleep(time.Second)
 		for _, client := range clients {
 			if len(client.take()) > 0 {
 				answered++
 			}
 		}
-		if answered != len(clients) {
-			t.Errorf("%d of %d are answered", answered, len(clients))
-		}
+		equal(t, "answered", answered, len(clients))
 	})
 }

@@ -267,7 +267,5 @@ func TestSenderSharedHistory(t *testing.T) {
 // What waits to be handed on counts its sender.
 func TestHandingCountsItsSender(t *testing.T) {
 	with, without := handing{channel: []byte("c"), sender: []byte("ann")}, handing{channel: []byte("c")}
-	if with.size()-without.size() != len("ann") {
-		t.Errorf("a sender of 3 bytes counts for %d", with.size()-without.size())
-	}
+	equal(t, "what a sender counts for", with.size()-without.size(), len("ann"))
 }

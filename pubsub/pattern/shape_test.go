@@ -29,9 +29,7 @@ func TestShape(t *testing.T) {
 		}
 		seen[first] = texts[0]
 	}
-	if mustParse(t, "a.b").Shape() != 0 {
-		t.Error("a pattern without wildcard has a shape")
-	}
+	equal(t, "shape of a pattern without wildcard", mustParse(t, "a.b").Shape(), 0)
 }
 
 // What the bound rests on: of different patterns with one shape, a channel is

@@ -111,9 +111,7 @@ func TestTreePrefixSiblings(t *testing.T) {
 	for l := tree.root.prefixes.first.Load(); l != nil; l = l.rest.first.Load() {
 		n++
 	}
-	if n != 2 {
-		t.Errorf("%d tables for prefixes of two lengths", n)
-	}
+	equal(t, "tables for prefixes of two lengths", n, 2)
 }
 
 // TestTreeRandom inserts and removes at random and compares with a list that is

@@ -97,9 +97,7 @@ func TestManyQuestions(t *testing.T) {
 				t.Errorf("%d pages for %s in %d ticks", n, to, round)
 			}
 		}
-		if all != round*maxAllAnswers {
-			t.Errorf("%d pages in %d ticks", all, round)
-		}
+		equal(t, "pages", all, round*maxAllAnswers)
 		now = now.Add(tickEvery)
 		r.Tick(now)
 	}

@@ -45,9 +45,7 @@ func TestPagesBehindForgottenMembers(t *testing.T) {
 				t.Errorf("%s got %d bytes", name, c.bytes)
 			}
 		}
-		if fmt.Sprint(counts.counts) != fmt.Sprintf("map[room.0:%d room.1:%[1]d]", members/2) {
-			t.Error(counts.counts)
-		}
+		equal(t, "counts", fmt.Sprint(counts.counts), fmt.Sprintf("map[room.0:%d room.1:%[1]d]", members/2))
 	})
 }
 

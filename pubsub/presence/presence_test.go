@@ -229,17 +229,11 @@ func TestOneEdge(t *testing.T) {
 		if one.list() != "room.a ann, room.a bob" || all.list() != "room.a ann, room.a bob, room.b bob" || other.list() != "" {
 			t.Errorf("%q, %q, %q", one.list(), all.list(), other.list())
 		}
-		if fmt.Sprint(numbers.counts) != "map[room.a:2 room.b:1]" {
-			t.Error(numbers.counts)
-		}
-		if other.frames != 1 {
-			t.Errorf("the other tenant got %d frames, want the empty list alone", other.frames)
-		}
+		equal(t, "counts", fmt.Sprint(numbers.counts), "map[room.a:2 room.b:1]")
+		equal(t, "frames of the other tenant, with the empty list", other.frames, 1)
 		r.Leave(Key{"t", "room.a", "bob"}, false)
 		wait(2 * time.Second)
-		if one.list() != "room.a ann, room.a bob" {
-			t.Errorf("bob has a session left; %q", one.list())
-		}
+		equal(t, "with a session of bob left", one.list(), "room.a ann, room.a bob")
 		r.Leave(Key{"t", "room.a", "bob"}, false)
 		r.Leave(Key{"t", "room.b", "bob"}, true)
 		wait(2 * time.Second)
@@ -320,9 +314,7 @@ func TestSlowWatcher(t *testing.T) {
 		r.Leave(Key{"t", "room.a", "bob"}, false)
 		join(t, r, "t", "room.a", "eve")
 		wait(3 * keepGone)
-		if r.find(Key{"t", "room.a", "bob"}) != nil {
-			t.Error("who has left is still known")
-		}
+		equal(t, "who has left", r.find(Key{"t", "room.a", "bob"}), nil)
 		c.full, wild.full = false, false
 		wait(2 * time.Second)
 		for _, c := range []*client{c, wild} {
