@@ -216,8 +216,7 @@ func TestDisconnect(t *testing.T) {
 		if !r.hub.Disconnect(a.client.ID) || r.hub.Disconnect(99) {
 			t.Error("Disconnect does not say whether there was such a session")
 		}
-		a.expect("ERR:closed_by_operator")
-		a.expectClose(wire.CloseTryLater)
+		a.ends(wire.CloseTryLater, "ERR:closed_by_operator")
 		if _, reason := a.CloseStatus(); reason != "closed_by_operator" {
 			t.Errorf("the reason is %q", reason)
 		}
@@ -226,12 +225,10 @@ func TestDisconnect(t *testing.T) {
 		}
 		equal(t, "sessions of the token", r.hub.DisconnectToken("b"), 2)
 		for _, c := range []*client{b1, b2} {
-			c.expect("ERR:closed_by_operator")
-			c.expectClose(wire.CloseTryLater)
+			c.ends(wire.CloseTryLater, "ERR:closed_by_operator")
 		}
 		equal(t, "sessions of a token that has none", r.hub.DisconnectToken("b"), 0)
-		other.expect()
-		other.expectClose(0)
+		other.ends(0)
 		equal(t, "lines counted", r.hub.Metrics().Refused[wire.CodeClosedByOperator], 3)
 		r.connect("a").Session.Close(wire.CloseNormal, "") // it may come back
 		other.Session.Close(wire.CloseNormal, "")

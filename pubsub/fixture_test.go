@@ -375,6 +375,13 @@ func (c *client) after(d time.Duration, want ...string) {
 	c.expect(want...)
 }
 
+// ends expects a close, with what has arrived before it.
+func (c *client) ends(code wire.CloseCode, want ...string) {
+	c.rig.Helper()
+	c.expect(want...)
+	c.expectClose(code)
+}
+
 // count expects so many lines and messages.
 func (c *client) count(want int) {
 	c.rig.Helper()
@@ -439,5 +446,20 @@ func (c *client) publishAs(d wire.Delivery, tenant, channel, payload string) {
 func (c *client) numbers(n int) {
 	for i := range n {
 		c.publish("t", "chat.a", fmt.Sprint(i))
+	}
+}
+
+// publishAll publishes each "channel=payload".
+func (c *client) publishAll(tenant string, messages ...string) {
+	for _, m := range messages {
+		channel, payload, _ := strings.Cut(m, "=")
+		c.publish(tenant, channel, payload)
+	}
+}
+
+// repeat publishes a message n times.
+func (c *client) repeat(n int, tenant, channel, payload string) {
+	for range n {
+		c.publish(tenant, channel, payload)
 	}
 }

@@ -347,8 +347,7 @@ func TestSharedHistorySkips(t *testing.T) {
 		c, p, v := b.connect("c"), a.connect("p"), views[1]
 		c.ask("RSUB:t:chat.a:now")
 		v.set(true)
-		p.publish("t", "chat.a", "1")
-		p.publish("t", "chat.b", "2")
+		p.publishAll("t", "chat.a=1", "chat.b=2")
 		late := b.connect("d")
 		late.send("RSUB:t:chat.*:now")
 		late.after(6*time.Second, "ERR:history_unavailable:RSUB:t:chat.*")

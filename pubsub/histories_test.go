@@ -83,9 +83,7 @@ func TestRsubLive(t *testing.T) {
 		c, p := r.connect("a"), r.connect("b")
 		c.send("RSUB:t:chat.*:now", "RSUB:t:chat.#:now", "SUB:t:#", "SUB:t:*.a")
 		c.expect("OK:RSUB:t:chat.*:@0:complete", "OK:RSUB:t:chat.#:@0:complete", "OK:SUB:t:#", "OK:SUB:t:*.a")
-		p.publish("t", "chat.a", "1")
-		p.publish("t", "chat.a.b", "2")
-		p.publish("t", "other", "3")
+		p.publishAll("t", "chat.a=1", "chat.a.b=2", "other=3")
 		p.publish("u", "chat.a", "4")
 		got := c.take()
 		// A channel that is not kept waits for nobody, so it may come earlier.
@@ -239,9 +237,7 @@ func TestRsubBehind(t *testing.T) {
 			}
 			c.mu.Unlock()
 		}
-		for range 20 {
-			p.publish("t", "plain", strings.Repeat("y", 1000))
-		}
+		p.repeat(20, "t", "plain", strings.Repeat("y", 1000))
 		synctest.Wait()
 		if m := r.hub.Metrics(); m.Behind != 2 || m.FellBehind != 2 || m.Dropped["queue_full"] != 0 {
 			t.Errorf("%d behind, %d fell behind, dropped %v", m.Behind, m.FellBehind, m.Dropped)
@@ -305,9 +301,7 @@ func TestRsubMaxLag(t *testing.T) {
 	withHistory(t, with(func(l *Limits) { l.SendQueue = 64 << 10 }), func(r *rig) {
 		c, p := r.pair("RSUB:t:chat.#:now")
 		release := c.block()
-		for range 100 {
-			p.publish("t", "chat.a", strings.Repeat("x", 1000))
-		}
+		p.repeat(100, "t", "chat.a", strings.Repeat("x", 1000))
 		time.Sleep(11 * time.Second)
 		release()
 		got := c.takeShort()
@@ -323,9 +317,7 @@ func TestRsubAt(t *testing.T) {
 	withHistory(t, fastLimits(), func(r *rig) {
 		c, p := r.pair("RSUB:t:chat.a:now")
 		c.after(2 * time.Minute) // nothing has moved
-		for range 3 {
-			p.publish("t", "chat.b", "x")
-		}
+		p.repeat(3, "t", "chat.b", "x")
 		c.after(2*time.Minute, "AT:t:chat.a:@3")
 		p.publish("t", "chat.a", "x")
 		c.take()
@@ -578,12 +570,10 @@ func TestRsubLastWhileOthersPublish(t *testing.T) {
 	store := &changedStore{Store: memory.New()}
 	withStore(t, fastLimits(), store, func(r *rig) {
 		c, p := r.pair()
-		p.publish("t", "chat.a", "0")
-		p.publish("t", "chat.a", "1")
+		p.publishAll("t", "chat.a=0", "chat.a=1")
 		synctest.Wait()
 		store.afterRead = func() {
-			p.publish("t", "chat.a", "2")
-			p.publish("t", "chat.a", "3")
+			p.publishAll("t", "chat.a=2", "chat.a=3")
 			time.Sleep(time.Millisecond)
 		}
 		c.send("RSUB:t:chat.*:last")

@@ -276,9 +276,7 @@ func TestHooksThatPanic(t *testing.T) {
 		c.Connected()
 		c.send("SUB:t:a")
 		synctest.Wait()
-		for range 100 {
-			c.publish("t", "a", "x")
-		}
+		c.repeat(100, "t", "a", "x")
 		c.ask("UNSUB:t:a")
 		c.Session.Revoke()
 		expectCalls(t, behind, "connected x", "subscribe? t:a", "subscribed t:a", "unsubscribed t:a", "disconnected 4403 token_revoked")

@@ -119,9 +119,7 @@ func TestPresenceInAFullQueue(t *testing.T) {
 		if c.presenceQueued() == 0 {
 			t.Error("there is no room beside messages with positions")
 		}
-		for range 100 {
-			c.publish("t", "y", strings.Repeat("x", 60_000))
-		}
+		c.repeat(100, "t", "y", strings.Repeat("x", 60_000))
 		r.crowd("t", "room.a", 2000)
 		time.Sleep(10 * time.Second)
 		if n := c.presenceQueued(); n > maxPresenceQueued || n < maxPresenceQueued/4 {

@@ -214,8 +214,7 @@ func TestOwnStreamsAtTheEnd(t *testing.T) {
 		r.hub.Drain()
 		time.Sleep(r.hub.limits.Load().Drain)
 		synctest.Wait()
-		c.expect("RECONNECT")
-		c.expectClose(0)
+		c.ends(0, "RECONNECT")
 		release()
 		c.own(0).inner.expect("~/u=1 [u]", "~/u=2 [u]")
 		c.expectClose(wire.CloseGoingAway)
@@ -280,8 +279,7 @@ func TestForbid(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		c := r.connect("s")
 		c.Forbid("ip")
-		c.expect("ERR:forbidden:ip")
-		c.expectClose(wire.CloseForbidden)
+		c.ends(wire.CloseForbidden, "ERR:forbidden:ip")
 		if code, reason := c.CloseStatus(); code != wire.CloseForbidden || reason != "forbidden:ip" {
 			t.Errorf("ends with %d %q", code, reason)
 		}

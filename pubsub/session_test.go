@@ -111,8 +111,7 @@ func TestRevocationAndExpiry(t *testing.T) {
 		revoked, expired, refreshed, bystander := r.connect("a"), r.connect("b"), r.connect("c"), r.connect("d")
 		r.hub.TokenRenewed("d", time.Now().Add(3*time.Hour), 2)
 		r.hub.TokenRevoked("a")
-		revoked.expect("ERR:token_revoked")
-		revoked.expectClose(wire.CloseForbidden)
+		revoked.ends(wire.CloseForbidden, "ERR:token_revoked")
 
 		expired.after(59 * time.Minute)
 		r.hub.TokenRenewed("c", time.Now().Add(time.Hour), 3)
@@ -121,8 +120,7 @@ func TestRevocationAndExpiry(t *testing.T) {
 		expired.expectClose(wire.CloseUnauthorized)
 		refreshed.expect()
 		refreshed.after(59*time.Minute, "ERR:token_expired")
-		bystander.expect()
-		bystander.expectClose(0)
+		bystander.ends(0)
 	})
 }
 
@@ -162,8 +160,7 @@ func TestRevokedBeforeAttached(t *testing.T) {
 		})
 		must(t, err)
 		equal(t, "a revoked session is read from", c.Ready(time.Hour), false)
-		c.expect("ERR:token_revoked")
-		c.expectClose(wire.CloseForbidden)
+		c.ends(wire.CloseForbidden, "ERR:token_revoked")
 	})
 }
 
@@ -255,8 +252,7 @@ func TestBrokerLinkBroken(t *testing.T) {
 		c.publish("t", "c", "x")
 		c.answer("SUB:t:c", "t/c=x [#]", "OK:SUB:t:c")
 		r.broker.link(false)
-		c.publish("t", "z", "x")
-		c.publish("t", "z", "y")
+		c.publishAll("t", "z=x", "z=y")
 		c.expect("ERR:broker_unavailable", "t/z=x [#]", "t/z=y [#]")
 		c.ok("SUB:t:d")
 		c.publishAs(wire.OneNearest, "t", "z", "here") // needs no other edge
@@ -272,8 +268,7 @@ func TestTenantOverload(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		loud, other := r.connect("a"), r.connect("b")
 		r.broker.full = "loud"
-		loud.publish("loud", "a", "x")
-		loud.publish("loud", "a", "x")
+		loud.publishAll("loud", "a=x", "a=x")
 		loud.expect("ERR:broker_unavailable")
 		other.send("SUB:quiet:a", "SUB:loud:a")
 		other.publish("quiet", "a", "x")
@@ -351,7 +346,6 @@ func TestFaultClosesWithInternal(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		c := r.connect("a")
 		c.CloseInternal()
-		c.expect("ERR:internal")
-		c.expectClose(wire.CloseInternal)
+		c.ends(wire.CloseInternal, "ERR:internal")
 	})
 }

@@ -372,9 +372,7 @@ func TestSharedMessagesCountOnce(t *testing.T) {
 			releases = append(releases, release)
 		}
 		text := strings.Repeat("x", 8<<10)
-		for range messages {
-			feeder.publish("t", "news", text)
-		}
+		feeder.repeat(messages, "t", "news", text)
 		if m := r.hub.Metrics(); m.Dropped["queue_memory"] > 0 || m.QueuedBytes < 90<<20 || m.QueueMemory > 8<<20 {
 			t.Errorf("%d bytes in all queues count as %d, and %d deliveries were dropped", m.QueuedBytes, m.QueueMemory, m.Dropped["queue_memory"])
 		}
@@ -440,9 +438,7 @@ func TestSmallQueuesAreNotCounted(t *testing.T) {
 		feeder := r.connect("feeder")
 		c, release := r.listener("a", "news")
 		text := strings.Repeat("x", 1000)
-		for range 14 {
-			feeder.publish("t", "news", text)
-		}
+		feeder.repeat(14, "t", "news", text)
 		if n := r.hub.queuedBytes.Load(); n != 0 || c.queue.charge < 14_000 || r.hub.Metrics().Dropped["queue_memory"] != 0 {
 			t.Errorf("%d bytes are counted of %d", n, c.queue.charge)
 		}

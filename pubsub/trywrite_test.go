@@ -113,8 +113,7 @@ func TestStuckSessionEnds(t *testing.T) {
 		r.hub.TokenRevoked("s")
 		time.Sleep(time.Second)
 		release()
-		c.expect("t/a=x [#]", "ERR:token_revoked")
-		c.expectClose(wire.CloseForbidden)
+		c.ends(wire.CloseForbidden, "t/a=x [#]", "ERR:token_revoked")
 	})
 	inBubble(t, fastLimits(), func(r *rig) { // and is cut if nothing moves
 		c, p := r.connectTry("s"), r.connect("p")

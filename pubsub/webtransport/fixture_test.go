@@ -351,6 +351,13 @@ func (c *client) subscribeOwn(p string) *far {
 	return own
 }
 
+// ends expects lines, the FIN behind them, and the session's end.
+func (c *client) ends(code wire.CloseCode, lines ...string) {
+	c.Helper()
+	c.expect(append(lines, "FIN")...)
+	c.expectEnd(code)
+}
+
 // expectEnd waits for the session's end, and compares its code.
 func (c *client) expectEnd(code wire.CloseCode) {
 	c.Helper()

@@ -34,8 +34,7 @@ func TestPeerIsChecked(t *testing.T) {
 			c := e.subscriber("a")
 			moved.Store(true)
 			send(c)
-			c.expect("ERR:forbidden:ip", "FIN")
-			c.expectEnd(wire.CloseForbidden)
+			c.ends(wire.CloseForbidden, "ERR:forbidden:ip")
 		})
 	}
 }
@@ -51,8 +50,7 @@ func TestSilentPeerIsChecked(t *testing.T) {
 			c.send(first)
 			c.main.read()
 			moved.Store(true)
-			c.expect("ERR:forbidden:ip", "FIN")
-			c.expectEnd(wire.CloseForbidden)
+			c.ends(wire.CloseForbidden, "ERR:forbidden:ip")
 			if took := time.Since(start); took < peerCheckEvery-2*tickEvery || took > peerCheckEvery+2*tickEvery {
 				t.Errorf("took %v", took)
 			}
@@ -77,8 +75,7 @@ func TestFault(t *testing.T) {
 	inBubble(t, setup{allow: allow}, func(t *testing.T, e *edge) {
 		c := e.connect("/serve")
 		c.send("PING")
-		c.expect("ERR:internal", "FIN")
-		c.expectEnd(wire.CloseInternal)
+		c.ends(wire.CloseInternal, "ERR:internal")
 		c = e.subscriber("a")
 	})
 }
@@ -108,7 +105,6 @@ func TestMigration(t *testing.T) {
 		}
 		move("127.0.0.3")
 		c.send("PING")
-		c.expect("ERR:forbidden:ip", "FIN")
-		c.expectEnd(wire.CloseForbidden)
+		c.ends(wire.CloseForbidden, "ERR:forbidden:ip")
 	})
 }

@@ -105,8 +105,7 @@ func TestRefusals(t *testing.T) {
 			if c.line != "" {
 				p.expect(c.line)
 			}
-			p.expect("FIN")
-			p.expectEnd(c.code)
+			p.ends(c.code)
 			if c.line != "" { // which the close repeats
 				var end *webtransport.SessionError
 				if _, err := p.OpenStream(); !errors.As(err, &end) || "ERR:"+end.Message != c.line {
@@ -277,8 +276,7 @@ func TestFaultWhileWaiting(t *testing.T) {
 		}})
 		c := e.connect("/await")
 		c.send("AUTH:secret")
-		c.expect("ERR:internal", "FIN")
-		c.expectEnd(wire.CloseInternal)
+		c.ends(wire.CloseInternal, "ERR:internal")
 		c.expectDisconnect()
 		e.noPendingConns()
 		if text := log.String(); !strings.Contains(text, "a fault") || strings.Contains(text, "secret") {

@@ -66,8 +66,7 @@ func TestBreachesClose(t *testing.T) {
 		for range pubsub.MaxBroken / 2 {
 			p.expect("ERR:bad_request")
 		}
-		p.expect("FIN")
-		p.expectEnd(wire.ClosePolicy)
+		p.ends(wire.ClosePolicy)
 	})
 }
 
@@ -76,19 +75,16 @@ func TestClientFinishes(t *testing.T) {
 		c := e.connect("/serve")
 		c.send("PING")
 		c.main.finish()
-		c.expect("PONG", "FIN")
-		c.expectEnd(wire.CloseNormal)
+		c.ends(wire.CloseNormal, "PONG")
 
 		c = e.connect("/serve") // in the middle of a message
 		c.main.write([]byte{0, 0, 0, 5, 'P'})
 		c.main.finish()
-		c.expect("FIN")
-		c.expectEnd(wire.CloseNormal)
+		c.ends(wire.CloseNormal)
 
 		c = e.subscriber("a") // or with a reset
 		c.main.writer.CancelWrite(7)
-		c.expect("FIN")
-		c.expectEnd(wire.CloseNormal)
+		c.ends(wire.CloseNormal)
 
 		c = e.subscriber("a") // or by not reading any more
 		c.main.reader.CancelRead(7)
@@ -158,8 +154,7 @@ func TestRevoked(t *testing.T) {
 	inBubble(t, setup{limits: func(l *pubsub.Limits) { l.SendQueue = 32 << 20 }}, func(t *testing.T, e *edge) {
 		c := e.subscriber("a")
 		e.hub.TokenRevoked("a")
-		c.expect("ERR:token_revoked", "FIN")
-		c.expectEnd(wire.CloseForbidden)
+		c.ends(wire.CloseForbidden, "ERR:token_revoked")
 
 		c = e.dial("/serve") // a client without a stream cannot be told
 		e.hub.TokenRevoked("a")
