@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"sync"
-	"sync/atomic"
 	"testing"
 )
 
@@ -67,42 +65,6 @@ func scattered(size int, channel func(i int) string) [][]byte {
 		channels[i] = []byte(channel(rnd.IntN(size)))
 	}
 	return channels
-}
-
-// BenchmarkTreeMatchParallel has as many readers as processors and, with
-// writer=true, a writer besides who takes what time of theirs he gets.
-func BenchmarkTreeMatchParallel(b *testing.B) {
-	shape := shapes[len(shapes)-1]
-	for _, size := range treeSizes {
-		for _, writer := range []bool{false, true} {
-			b.Run(fmt.Sprintf("patterns=%d/writer=%v", size, writer), func(b *testing.B) {
-				tree, channels := fill(parsed(b, size, shape.pattern)), scattered(size, shape.channel)
-				patterns := parsed(b, 2*size, shape.pattern)
-				var stop atomic.Bool
-				var changes int
-				var done sync.WaitGroup
-				if writer {
-					done.Go(func() {
-						for ; !stop.Load(); changes++ {
-							exchange(tree, patterns, changes)
-						}
-					})
-				}
-				b.ReportAllocs()
-				b.ResetTimer()
-				b.RunParallel(func(pb *testing.PB) {
-					dst := make([]*int, 0, 64)
-					for i := 0; pb.Next(); i++ {
-						dst = tree.AppendMatches(dst[:0], channels[i&(len(channels)-1)])
-					}
-				})
-				b.StopTimer()
-				stop.Store(true)
-				done.Wait()
-				b.ReportMetric(float64(2*changes)/b.Elapsed().Seconds(), "changes/s")
-			})
-		}
-	}
 }
 
 // BenchmarkTreeInsertDelete puts a new pattern into a tree and takes the oldest
