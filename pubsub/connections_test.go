@@ -124,19 +124,19 @@ func TestConnectionFilters(t *testing.T) {
 func TestConnectionPages(t *testing.T) {
 	h := NewHub(new(localBroker), fastLimits(), zap.NewNop())
 	var sessions []*Session
-	for i := range 100 {
+	var all, odd []uint64
+	for i := range uint64(100) {
 		sessions = append(sessions, admitFor(t, h, Identity{TokenID: fmt.Sprint(i % 2)}, Client{Transport: "test"}))
+		if all = append(all, i+1); i%2 == 1 {
+			odd = append(odd, i+1)
+		}
 	}
 	for _, limit := range []int{1, 2, 3, 7, 49, 50, 51, 99, 100, 101, 1000, 1 << 62} {
-		for _, filter := range []ConnectionFilter{{}, {TokenID: "1"}} {
+		for token, want := range map[string][]uint64{"": all, "1": odd} {
 			var got []uint64
-			step, matching := 1, 100
-			if filter.TokenID != "" {
-				step, matching = 2, 50
-			}
 			for after, pages := uint64(0), 0; ; pages++ {
-				page := h.Connections(filter, after, limit)
-				if page.Total != 100 || page.Matching != matching || len(page.Connections) > limit || pages > matching {
+				page := h.Connections(ConnectionFilter{TokenID: token}, after, limit)
+				if page.Total != 100 || page.Matching != len(want) || len(page.Connections) > limit || pages > len(want) {
 					t.Fatalf("limit %d, after %d: %d of %d matching, %d in all", limit, after, len(page.Connections), page.Matching, page.Total)
 				}
 				got = append(got, ids(page.Connections)...)
@@ -144,21 +144,18 @@ func TestConnectionPages(t *testing.T) {
 					break
 				}
 			}
-			if len(got) != matching {
-				t.Errorf("limit %d: %d sessions, want %d", limit, len(got), matching)
-			}
-			for i, id := range got {
-				if want := uint64(step * (i + 1)); id != want {
-					t.Fatalf("limit %d: session %d stands at %d", limit, id, want)
-				}
+			if !slices.Equal(got, want) {
+				t.Errorf("limit %d: got %v, want %v", limit, got, want)
 			}
 		}
 	}
-	if page := h.Connections(ConnectionFilter{}, 100, 10); len(page.Connections) != 0 || page.Next != 0 || page.Matching != 100 {
-		t.Errorf("after the last one: %+v", page)
-	}
-	if page := h.Connections(ConnectionFilter{}, 0, -1); len(page.Connections) != 0 || page.Next != 0 {
-		t.Errorf("with a negative limit: %+v", page)
+	for name, page := range map[string]ConnectionPage{
+		"after the last one":    h.Connections(ConnectionFilter{}, 100, 10),
+		"with a negative limit": h.Connections(ConnectionFilter{}, 0, -1),
+	} {
+		if len(page.Connections) != 0 || page.Next != 0 || page.Matching != 100 {
+			t.Errorf("%s: %+v", name, page)
+		}
 	}
 	emptied(t, h, sessions)
 }
@@ -213,20 +210,15 @@ func TestPatternsAreListedOnce(t *testing.T) {
 func TestDisconnect(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		a, other, b1, b2 := r.connect("a"), r.connect("other"), r.connect("b"), r.connect("b")
-		if !r.hub.Disconnect(a.client.ID) || r.hub.Disconnect(99) {
-			t.Error("Disconnect does not say whether there was such a session")
-		}
+		equal(t, "there was such a session", r.hub.Disconnect(a.client.ID), true)
+		equal(t, "there was such a session", r.hub.Disconnect(99), false)
 		a.ends(wire.CloseTryLater, "ERR:closed_by_operator")
-		if _, reason := a.CloseStatus(); reason != "closed_by_operator" {
-			t.Errorf("the reason is %q", reason)
-		}
-		if r.hub.Disconnect(a.client.ID) {
-			t.Error("a session that has ended is there")
-		}
+		_, reason := a.CloseStatus()
+		equal(t, "reason", reason, "closed_by_operator")
+		equal(t, "a session that has ended is there", r.hub.Disconnect(a.client.ID), false)
 		equal(t, "sessions of the token", r.hub.DisconnectToken("b"), 2)
-		for _, c := range []*client{b1, b2} {
-			c.ends(wire.CloseTryLater, "ERR:closed_by_operator")
-		}
+		b1.ends(wire.CloseTryLater, "ERR:closed_by_operator")
+		b2.ends(wire.CloseTryLater, "ERR:closed_by_operator")
 		equal(t, "sessions of a token that has none", r.hub.DisconnectToken("b"), 0)
 		other.ends(0)
 		equal(t, "lines counted", r.hub.Metrics().Refused[wire.CodeClosedByOperator], 3)

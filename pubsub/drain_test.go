@@ -81,24 +81,22 @@ func TestDrain(t *testing.T) {
 
 // Few clients are told soon, however long the period is: they have the rest of it to move.
 func TestDrainOfFewClients(t *testing.T) {
-	limits := fastLimits()
-	limits.Drain = 30 * time.Minute // the tokens live for an hour
+	limits := with(func(l *Limits) { l.Drain = 30 * time.Minute }) // the tokens live for an hour
 	inBubble(t, limits, func(r *rig) {
 		clients := []*client{r.connect("a"), r.connect("a"), r.connect("a")}
 		start := time.Now()
 		drained := r.hub.Drain()
 		time.Sleep(200 * time.Millisecond)
-		synctest.Wait()
 		for _, c := range clients {
 			c.expect(wire.LineReconnect)
 		}
 		time.Sleep(limits.Drain - time.Since(start) - time.Millisecond)
 		for _, c := range clients {
-			c.expectClose(0)
+			c.ends(0)
 		}
 		time.Sleep(2 * time.Millisecond)
 		for _, c := range clients {
-			c.expectClose(wire.CloseGoingAway)
+			c.ends(wire.CloseGoingAway)
 		}
 		<-drained
 	})
@@ -106,14 +104,10 @@ func TestDrainOfFewClients(t *testing.T) {
 
 func TestDrainEndsWithTheLastClient(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
-		c := r.connect("a")
-		start := time.Now()
-		go func() {
-			time.Sleep(3 * time.Second)
-			c.Session.Close(wire.CloseNormal, "")
-		}()
+		c, start := r.connect("a"), time.Now()
+		time.AfterFunc(3*time.Second, func() { c.Session.Close(wire.CloseNormal, "") })
 		<-r.hub.Drain()
-		equal(t, "time taken", time.Since(start), 3*time.Second)
+		equal(t, "time until it has drained", time.Since(start), 3*time.Second)
 	})
 	inBubble(t, fastLimits(), func(r *rig) {
 		start := time.Now()

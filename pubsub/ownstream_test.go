@@ -277,11 +277,13 @@ func TestDeliverOneWithOwnStreams(t *testing.T) {
 
 func TestForbid(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
-		c := r.connect("s")
+		c, faulty := r.connect("s"), r.connect("f")
 		c.Forbid("ip")
 		c.ends(wire.CloseForbidden, "ERR:forbidden:ip")
-		if code, reason := c.CloseStatus(); code != wire.CloseForbidden || reason != "forbidden:ip" {
-			t.Errorf("ends with %d %q", code, reason)
-		}
+		code, reason := c.CloseStatus()
+		equal(t, "code", code, wire.CloseForbidden)
+		equal(t, "reason", reason, "forbidden:ip")
+		faulty.CloseInternal()
+		faulty.ends(wire.CloseInternal, "ERR:internal")
 	})
 }

@@ -336,16 +336,7 @@ func TestInterestsFollowSubscribers(t *testing.T) {
 		equal(t, "interests announced for one pattern", r.broker.count("t:x"), 1)
 		a.send("UNSUB:t:x")
 		equal(t, "interests while a subscriber is left", r.broker.count("t:x"), 1)
-		b.Session.Close(wire.CloseNormal, "")
-		time.Sleep(time.Second)
+		b.vanish()
 		equal(t, "interests left after the last subscriber", r.broker.count("t:x"), 0)
-	})
-}
-
-func TestFaultClosesWithInternal(t *testing.T) {
-	inBubble(t, fastLimits(), func(r *rig) {
-		c := r.connect("a")
-		c.CloseInternal()
-		c.ends(wire.CloseInternal, "ERR:internal")
 	})
 }
