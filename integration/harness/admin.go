@@ -7,8 +7,16 @@ import (
 	"syscall"
 )
 
+func (e *Edge) AdminAddress() string { return fmt.Sprintf("localhost:%d", e.Admin) }
+
 // AdminURL is a URL of the admin endpoint.
 func (e *Edge) AdminURL(path string) string { return "http://" + e.AdminAddress() + path }
+
+// AdminCall calls the admin API of the edge.
+func (e *Edge) AdminCall(method, path string, body any) Answer {
+	e.T.Helper()
+	return e.Do(Call{Method: method, URL: e.AdminURL(path), Body: e.Encode(body)})
+}
 
 var (
 	goroutineHead = regexp.MustCompile(`(?m)^goroutine \d+ `)
@@ -18,7 +26,7 @@ var (
 // Goroutines returns the stacks of all goroutines of the edge, and their number.
 func (e *Edge) Goroutines() (stacks string, count int) {
 	e.T.Helper()
-	got := e.Do(Call{Method: "GET", URL: e.AdminURL("/debug/pprof/goroutine?debug=2")})
+	got := e.AdminCall("GET", "/debug/pprof/goroutine?debug=2", nil)
 	if got.Status != 200 {
 		e.T.Fatalf("pprof answers %d", got.Status)
 	}
@@ -28,6 +36,13 @@ func (e *Edge) Goroutines() (stacks string, count int) {
 func (e *Edge) DrainByAdminAPI() {
 	e.T.Helper()
 	e.AdminCall("POST", "/pubsub/drain", Object{}).Decode(e.T, 200, new(Object))
+}
+
+// IssueAnywhere issues a token with the rights of the whole overlay.
+func (e *Edge) IssueAnywhere(grants ...Object) (got Issued) {
+	e.T.Helper()
+	e.AdminCall("POST", "/pubsub/tokens", TokenRequest(grants...)).Decode(e.T, http.StatusOK, &got)
+	return got
 }
 
 func (e *Edge) Signal(s syscall.Signal) {
@@ -51,7 +66,7 @@ type overlayEdge struct {
 func (e *Edge) OverlayEdges() []overlayEdge {
 	e.T.Helper()
 	var list struct{ Edges []overlayEdge }
-	e.Do(Call{Method: "GET", URL: e.AdminURL("/pubsub/edges")}).Decode(e.T, http.StatusOK, &list)
+	e.AdminCall("GET", "/pubsub/edges", nil).Decode(e.T, http.StatusOK, &list)
 	return list.Edges
 }
 

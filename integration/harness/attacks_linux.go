@@ -14,18 +14,33 @@ import (
 	"time"
 
 	"github.com/quic-go/quic-go"
-	"github.com/quic-go/quic-go/http3"
 	"github.com/quic-go/webtransport-go"
 )
 
 func (e *Edge) crowdDial(ctx context.Context, port int) (net.Conn, error) {
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
-	if err != nil {
-		return nil, err
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err == nil {
+		context.AfterFunc(ctx, func() { conn.Close() })
 	}
-	context.AfterFunc(ctx, func() { conn.Close() })
-	return conn, nil
+	return conn, err
+}
+
+// repeat calls send, with the number of the call, as often as the edge lets it until ctx ends,
+// and returns how often that was.
+func repeat(ctx context.Context, every time.Duration, times int, send func(n int) error) (int, error) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for n := range times {
+		if err := send(n); err != nil {
+			return n, err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return n, nil
+		}
+	}
+	return times, nil
 }
 
 // HalfHandshake begins one of TLS and waits for the edge to lose WaitTimeout, or for
@@ -40,19 +55,13 @@ func (e *Edge) HalfHandshake(ctx context.Context, _ int) (int, error) {
 	if _, err := conn.Write(hello); err != nil {
 		return 0, err
 	}
-	return 1, waitForEnd(conn, 20*time.Second)
-}
-
-// waitForEnd reads until the peer ends the connection, for so long.
-func waitForEnd(conn net.Conn, d time.Duration) error {
-	if err := conn.SetReadDeadline(time.Now().Add(d)); err != nil {
-		return err
+	if err := conn.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		return 1, err
 	}
-	_, err := io.Copy(io.Discard, conn)
-	if os.IsTimeout(err) {
-		return nil
+	if _, err = io.Copy(io.Discard, conn); os.IsTimeout(err) {
+		err = nil
 	}
-	return err
+	return 1, err
 }
 
 // SlowRequest sends a request to the WebSocket, a byte at a time.
@@ -63,29 +72,16 @@ func (e *Edge) SlowRequest(ctx context.Context, _ int) (int, error) {
 	}
 	defer conn.Close()
 	request := "GET /ws HTTP/1.1\r\nHost: localhost\r\nX-Slow: " + strings.Repeat("a", 4096)
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for i := range len(request) {
-		if _, err := conn.Write([]byte{request[i]}); err != nil {
-			return 1, err
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return 1, nil
-		}
-	}
-	return 1, nil
+	_, err = repeat(ctx, 100*time.Millisecond, len(request), func(i int) error {
+		_, err := conn.Write([]byte{request[i]})
+		return err
+	})
+	return 1, err
 }
 
 // SilentSession opens a WebTransport session from an address of its own, and says
 // nothing.
 func (e *Edge) SilentSession(ctx context.Context, member int) (int, error) {
-	config, err := e.TlsConfig()
-	if err != nil {
-		return 0, err
-	}
-	config.ServerName, config.NextProtos = "localhost", []string{http3.NextProtoH3}
 	socket, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 2, byte(member+1))})
 	if err != nil {
 		return 0, err
@@ -93,8 +89,7 @@ func (e *Edge) SilentSession(ctx context.Context, member int) (int, error) {
 	defer socket.Close()
 	transport := &quic.Transport{Conn: socket}
 	defer transport.Close()
-	conn, err := transport.Dial(ctx, e.UdpAddress(), config,
-		&quic.Config{EnableDatagrams: true, EnableStreamResetPartialDelivery: true, InitialPacketSize: 1200})
+	conn, err := transport.Dial(ctx, e.UdpAddress(), e.QuicTLS(), quicConfig())
 	if err != nil {
 		return 0, err
 	}
@@ -106,11 +101,11 @@ func (e *Edge) SilentSession(ctx context.Context, member int) (int, error) {
 		return 0, err
 	}
 	session, refused, err := DialSession(client, Handshake{URL: e.HttpsURL("/wt")})
+	if err == nil && session == nil {
+		err = fmt.Errorf("refused: %d", refused.Status)
+	}
 	if err != nil {
 		return 0, err
-	}
-	if session == nil {
-		return 0, fmt.Errorf("refused: %d", refused.Status)
 	}
 	select {
 	case <-session.Context().Done():
@@ -128,9 +123,7 @@ func (e *Edge) GarbagePackets(ctx context.Context, _ int) (int, error) {
 	}
 	defer conn.Close()
 	packet := make([]byte, 1252)
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for n := range 1000 {
+	return repeat(ctx, time.Millisecond, 1000, func(n int) error {
 		rand.Read(packet) // never fails
 		if n%2 == 0 {     // a long header, version 1, with connection IDs of 8 bytes
 			packet[0] = packet[0]&0x0f | 0xc0
@@ -138,13 +131,8 @@ func (e *Edge) GarbagePackets(ctx context.Context, _ int) (int, error) {
 			packet[5], packet[14] = 8, 8
 		}
 		_, _ = conn.Write(packet) // refused, when the edge is behind: then it is lost
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return n, nil
-		}
-	}
-	return 1000, nil
+		return nil
+	})
 }
 
 // HeaderBombs sends HTTP/2 requests whose headers are a byte each on the wire: the
@@ -161,7 +149,6 @@ func (e *Edge) HeaderBombs(ctx context.Context, _ int) (int, error) {
 	}
 	config.ServerName, config.NextProtos = "localhost", []string{"h2"}
 	conn := tls.Client(plain, config)
-	defer conn.Close()
 	done := make(chan struct{})
 	go func() { // ends with the connection
 		defer close(done)
@@ -173,30 +160,20 @@ func (e *Edge) HeaderBombs(ctx context.Context, _ int) (int, error) {
 	}()
 
 	value := strings.Repeat("a", 3900) + "_%2525zz"
-	fields := append([]byte{0x82, 0x87, 0x84, 0x01, 9}, "localhost"...)                    // GET, https, /, :authority
-	fields = append(append(fields, 0x40, 3), "x-a"...)                                     // a new field, into the table
-	fields = append(fields, 0x7f, byte((len(value)-127)&0x7f|0x80))                        // its length, in 7 bits and more
-	fields = append(append(fields, byte((len(value)-127)>>7)), value...)                   // which are two bytes here
-	again := append([]byte{0x82, 0x87, 0x84, 0x01, 9}, "localhost"...)                     // and from the table
-	again = append(again, bytes.Repeat([]byte{0xbe}, 3)...)                                // three times, 12 KiB
+	again := append([]byte{0x82, 0x87, 0x84, 0x01, 9}, "localhost"...) // GET, https, /, :authority
+	fields := append(bytes.Clone(again), 0x40, 3, 'x', '-', 'a')       // a new field, into the table
+	more := len(value) - 127                                           // its length, in 7 bits and two bytes
+	fields = append(append(fields, 0x7f, byte(more&0x7f|0x80), byte(more>>7)), value...)
+	again = append(again, 0xbe, 0xbe, 0xbe)                                                // and from the table three times, 12 KiB
 	hello := append([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), 0, 0, 0, 4, 0, 0, 0, 0, 0) // and empty SETTINGS
 	if _, err := conn.Write(append(hello, headersFrame(1, fields)...)); err != nil {
 		return 0, err
 	}
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for n := 1; ; n++ {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return n, nil
-		case <-done:
-			return n, fmt.Errorf("the edge has closed the connection")
-		}
-		if _, err := conn.Write(headersFrame(uint32(2*n+1), again)); err != nil {
-			return n, err
-		}
-	}
+	n, err := repeat(ctx, 5*time.Millisecond, 1<<30, func(n int) error {
+		_, err := conn.Write(headersFrame(uint32(2*n+3), again))
+		return err
+	})
+	return n + 1, err
 }
 
 // headersFrame is a request without a body (RFC 9113, section 6.2).

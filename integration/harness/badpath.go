@@ -2,6 +2,7 @@ package harness
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"strconv"
 	"sync"
@@ -29,6 +30,7 @@ type BadPath struct {
 	longest  int  // the largest payload over UDP that passes, bytes; 0: any
 	pipes    []*pathPipe
 	flows    map[string]*pathFlow // by the client's address
+	closers  []io.Closer          // the sockets of the path, and those of its clients over TCP
 }
 
 // maxPathClients bounds the connections and UDP addresses that a path carries during its
@@ -39,15 +41,9 @@ const maxPathClients = 1024
 // the test.
 func NewBadPath(t *testing.T, e *Edge) *BadPath {
 	t.Helper()
-	p := &BadPath{
-		t: t, port: loopback.FreePort(t), to: net.JoinHostPort("127.0.0.1", strconv.Itoa(e.HTTPS)), flows: map[string]*pathFlow{},
-	}
+	p := &BadPath{t: t, port: loopback.FreePort(t), to: fmt.Sprintf("127.0.0.1:%d", e.HTTPS), flows: map[string]*pathFlow{}}
 	p.changed.L = &p.mu
-	var closers []interface{ Close() error }
 	t.Cleanup(func() {
-		for _, c := range closers {
-			c.Close()
-		}
 		p.End()
 		p.work.Wait()
 	})
@@ -57,15 +53,9 @@ func NewBadPath(t *testing.T, e *Edge) *BadPath {
 		if err != nil && host == "::1" {
 			continue // not every machine has IPv6
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		closers = append(closers, listener)
-		packets, err := net.ListenPacket("udp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		closers = append(closers, packets)
+		must(t, err)
+		packets := value(net.ListenPacket("udp", address))(t)
+		p.closers = append(p.closers, listener, packets)
 		p.work.Go(func() { p.accept(listener) }) // ends with the listener
 		p.work.Go(func() { p.carry(packets) })   // ends with the socket
 	}
@@ -127,9 +117,8 @@ func (p *BadPath) Readdress() {
 func (p *BadPath) End() {
 	p.change(func() {
 		p.closed = true
-		for _, pipe := range p.pipes {
-			pipe.client.Close()
-			pipe.edge.Close()
+		for _, c := range p.closers {
+			c.Close()
 		}
 		for _, f := range p.flows {
 			if f.edge != nil {
@@ -141,8 +130,7 @@ func (p *BadPath) End() {
 
 // A pathPipe is a connection over TCP.
 type pathPipe struct {
-	client, edge net.Conn
-	cut          bool // nothing passes any longer
+	cut bool // nothing passes any longer
 }
 
 func (p *BadPath) accept(l net.Listener) {
@@ -164,9 +152,9 @@ func (p *BadPath) accept(l net.Listener) {
 			client.Close()
 			continue
 		}
-		pipe := &pathPipe{client: client, edge: edge}
+		pipe := &pathPipe{}
 		p.mu.Lock()
-		p.pipes = append(p.pipes, pipe)
+		p.pipes, p.closers = append(p.pipes, pipe), append(p.closers, client, edge)
 		if p.closed {
 			client.Close()
 			edge.Close()

@@ -25,88 +25,75 @@ const BrowserRootFolder = "MILLRACE_BROWSER_ROOT"
 // Firefox reads its trusted authorities when it starts, before there is an edge.
 func BrowserRoot(t *testing.T) (certificate, key []byte) {
 	t.Helper()
-	made := madeBrowserRoot()
-	if made.err != nil {
-		t.Fatal(made.err)
-	}
-	return made.certificate, made.key
+	pair := value(browserRoot())(t)
+	return pair[0], pair[1]
 }
 
-var madeBrowserRoot = sync.OnceValue(func() (made struct {
-	certificate, key []byte
-	err              error
-}) {
+var browserRoot = sync.OnceValues(func() (pair [2][]byte, err error) {
 	if dir := os.Getenv(BrowserRootFolder); dir != "" {
-		if made.certificate, made.err = os.ReadFile(filepath.Join(dir, "root.crt")); made.err == nil {
-			made.key, made.err = os.ReadFile(filepath.Join(dir, "root.key"))
+		for i, name := range rootFiles {
+			if pair[i], err = os.ReadFile(filepath.Join(dir, name)); err != nil {
+				return pair, err
+			}
 		}
-		return made
+		return pair, nil
 	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		made.err = err
-		return made
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Root of Millrace's tests"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(10 * 365 * 24 * time.Hour),
+	certificate, key, err := issueCertificate(&x509.Certificate{
+		Subject: pkix.Name{CommonName: "Root of Millrace's tests"}, NotAfter: time.Now().Add(10 * 365 * 24 * time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
-	}
-	certificate, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	}, tls.Certificate{})
 	if err != nil {
-		made.err = err
-		return made
+		return pair, err
 	}
 	encoded, err := x509.MarshalPKCS8PrivateKey(key)
-	made.certificate = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate})
-	made.key = pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded})
-	made.err = err
-	return made
+	pair[0] = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate})
+	pair[1] = pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded})
+	return pair, err
 })
+
+var rootFiles = [2]string{"root.crt", "root.key"}
+
+// issueCertificate issues a certificate by a parent, or, if that is empty, by itself.
+func issueCertificate(template *x509.Certificate, parent tls.Certificate) ([]byte, *ecdsa.PrivateKey, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	if parent.Leaf == nil {
+		parent.Leaf, parent.PrivateKey = template, key
+	}
+	template.SerialNumber, template.NotBefore = big.NewInt(time.Now().UnixNano()), time.Now().Add(-time.Hour)
+	certificate, err := x509.CreateCertificate(rand.Reader, template, parent.Leaf, key.Public(), parent.PrivateKey)
+	return certificate, key, err
+}
 
 // BrowserLeaf returns a certificate for localhost and these addresses, issued by [BrowserRoot].
 func BrowserLeaf(t *testing.T, addresses ...string) tls.Certificate {
 	t.Helper()
-	root, err := tls.X509KeyPair(BrowserRoot(t))
-	if err != nil {
-		t.Fatal(err)
-	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), DNSNames: []string{"localhost"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+		DNSNames: []string{"localhost"}, NotAfter: time.Now().Add(24 * time.Hour),
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	for _, address := range addresses {
 		template.IPAddresses = append(template.IPAddresses, net.ParseIP(address))
 	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	certificate, err := x509.CreateCertificate(rand.Reader, template, root.Leaf, key.Public(), root.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	certificate, key, err := issueCertificate(template, value(tls.X509KeyPair(BrowserRoot(t)))(t))
+	must(t, err)
 	return tls.Certificate{Certificate: [][]byte{certificate}, PrivateKey: key}
 }
 
-// PutBrowserRoot makes [browserRoot] the authority of an edge, in Caddy's layout of the
+// PutBrowserRoot makes [BrowserRoot] the authority of an edge, in Caddy's layout of the
 // folder storage.
 func PutBrowserRoot(t *testing.T, storage string) {
 	t.Helper()
-	certificate, key := BrowserRoot(t)
 	dir := filepath.Join(storage, "pki", "authorities", "local")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string][]byte{"root.crt": certificate, "root.key": key} {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+	must(t, os.MkdirAll(dir, 0o700))
+	for i, text := range value(browserRoot())(t) {
+		must(t, os.WriteFile(filepath.Join(dir, rootFiles[i]), text, 0o600))
 	}
 }
 
-// ForBrowsers is the option of an edge with [browserRoot], on all addresses of localhost:
+// ForBrowsers is the option of an edge with [BrowserRoot], on all addresses of localhost:
 // for a WebTransport session, Chromium tries only one of them.
 func ForBrowsers(e *Edge) {
 	e.forBrowsers = true

@@ -2,7 +2,6 @@ package harness
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/json"
@@ -34,14 +33,17 @@ type ran struct {
 // environment plus env.
 func (e *Edge) Pubsub(env []string, stdin string, args ...string) ran {
 	e.T.Helper()
-	cmd := e.Command(append([]string{"pubsub"}, args...)...)
+	return e.run(env, stdin, append([]string{"pubsub"}, args...)...)
+}
+
+func (e *Edge) run(env []string, stdin string, args ...string) ran {
+	e.T.Helper()
+	cmd := e.Command(args...)
 	cmd.Env = slices.Concat(cmd.Env, env)
 	cmd.Stdin = strings.NewReader(stdin)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
 		e.T.Fatal(err)
 	}
 	return ran{e.T, out.String(), errs.String(), cmd.ProcessState.ExitCode()}
@@ -82,35 +84,40 @@ func (r ran) Decode(into any) {
 // UnknownID is the id of no token.
 const UnknownID = "0123456789abcdef0123456789abcdef"
 
+// startProcess starts a process, and closes the channel when it has ended.
+func startProcess(t testing.TB, cmd *exec.Cmd) <-chan struct{} {
+	t.Helper()
+	must(t, cmd.Start())
+	exited := make(chan struct{})
+	go func() { // ends with the process, which the caller ends
+		_ = cmd.Wait() // cmd.ProcessState tells
+		close(exited)
+	}()
+	return exited
+}
+
 // Background is a command that runs beside the test. It is killed when the test
 // ends, if it has not ended by then.
 type Background struct {
-	t        *testing.T
+	t        testing.TB
 	Cmd      *exec.Cmd
 	Out, Err *capture.Output
-	Exited   chan struct{}
+	Exited   <-chan struct{}
 }
 
 func StartBackground(t *testing.T, cmd *exec.Cmd) *Background {
 	t.Helper()
-	p := &Background{t: t, Cmd: cmd, Out: &capture.Output{}, Err: &capture.Output{}, Exited: make(chan struct{})}
+	return startBackground(t, cmd)
+}
+
+func startBackground(t testing.TB, cmd *exec.Cmd) *Background {
+	t.Helper()
+	p := &Background{t: t, Cmd: cmd, Out: &capture.Output{}, Err: &capture.Output{}}
 	cmd.Stdout, cmd.Stderr = p.Out, p.Err
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() { // ends with the process, which the cleanup ends
-		_ = cmd.Wait() // exitCode tells
-		close(p.Exited)
-	}()
+	p.Exited = startProcess(t, cmd)
 	t.Cleanup(func() {
-		select {
-		case <-p.Exited:
-		default:
-			if err := cmd.Process.Kill(); err != nil {
-				t.Error(err)
-			}
-			<-p.Exited
-		}
+		_ = cmd.Process.Kill() // it may have ended
+		<-p.Exited
 	})
 	return p
 }
@@ -122,43 +129,33 @@ const patience = 5 * time.Minute
 // Await returns when the process has written text.
 func (p *Background) Await(o *capture.Output, text string) {
 	p.t.Helper()
-	p.awaitMatch(o, regexp.MustCompile(regexp.QuoteMeta(text)))
+	p.AwaitMatchFor(patience, o, regexp.MustCompile(regexp.QuoteMeta(text)))
 }
 
-// awaitMatch returns the match, and its groups, when the process has written one.
-func (p *Background) awaitMatch(o *capture.Output, expression *regexp.Regexp) []string {
-	p.t.Helper()
-	return p.AwaitMatchFor(patience, o, expression)
-}
-
+// AwaitMatchFor returns the match, and its groups, when the process has written one.
 func (p *Background) AwaitMatchFor(limit time.Duration, o *capture.Output, expression *regexp.Regexp) []string {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	end := time.After(limit)
+	for ended := false; ; {
 		if found := expression.FindStringSubmatch(o.String()); found != nil {
 			return found
 		}
-		select {
-		case <-tick.C:
-			continue
-		case <-p.Exited:
-			if found := expression.FindStringSubmatch(o.String()); found != nil {
-				return found
-			}
-		case <-ctx.Done():
+		if ended {
+			p.t.Fatalf("%q did not write %q\nstdout:\n%s\nstderr:\n%s", p.Cmd.Args, expression, p.Out, p.Err)
 		}
-		p.t.Fatalf("%q did not write %q\nstdout:\n%s\nstderr:\n%s", p.Cmd.Args, expression, p.Out, p.Err)
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-p.Exited:
+			ended = true
+		case <-end:
+			ended = true
+		}
 	}
 }
 
 func (p *Background) Signal(s syscall.Signal) {
 	p.t.Helper()
-	if err := p.Cmd.Process.Signal(s); err != nil {
-		p.t.Fatal(err)
-	}
+	must(p.t, p.Cmd.Process.Signal(s))
 }
 
 // ExitCode waits for the process to end by itself.
@@ -172,9 +169,7 @@ func (p *Background) ExitCode() int {
 	return p.Cmd.ProcessState.ExitCode()
 }
 
-func (e *Edge) Root() string {
-	return filepath.Join(e.Dir, "data/caddy/pki/authorities/local/root.crt")
-}
+func (e *Edge) Root() string { return e.RootFile() }
 
 func (e *Edge) Wss() []string {
 	return []string{"--url", fmt.Sprintf("wss://localhost:%d/ws", e.HTTPS), "--ca", e.Root()}
@@ -245,38 +240,21 @@ func (d *DevEdge) LeafHash(t *testing.T) [sha256.Size]byte {
 
 func LeafHash(t *testing.T, port int) [sha256.Size]byte {
 	t.Helper()
-	dialer := &net.Dialer{Timeout: WaitTimeout}
-	conn, err := tls.DialWithDialer(dialer, "tcp", fmt.Sprintf("127.0.0.1:%d", port), &tls.Config{
+	conn := value(tls.DialWithDialer(&net.Dialer{Timeout: WaitTimeout}, "tcp", fmt.Sprintf("127.0.0.1:%d", port), &tls.Config{
 		ServerName: "localhost", InsecureSkipVerify: true, // as a browser, which compares the hash
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	defer conn.Close()
 	return sha256.Sum256(conn.ConnectionState().PeerCertificates[0].Raw)
 }
 
 // Measured is the result of bench as JSON.
 type Measured struct {
-	Scenario       string   `json:"scenario"`
-	Published      int64    `json:"published"`
-	Delivered      int64    `json:"delivered"`
-	Lost           int64    `json:"lost"`
-	Duplicates     int64    `json:"duplicates"`
-	Reordered      int64    `json:"reordered"`
-	Seconds        float64  `json:"seconds"`
-	Rate           float64  `json:"deliveries_per_second"`
-	CPU            float64  `json:"server_cpu_seconds_per_million"`
-	ServerCores    float64  `json:"server_cores"`
-	GeneratorCores float64  `json:"generator_cores"`
-	P50            float64  `json:"p50_us"`
-	P90            float64  `json:"p90_us"`
-	P99            float64  `json:"p99_us"`
-	P999           float64  `json:"p999_us"`
-	Max            float64  `json:"max_us"`
-	Connections    int      `json:"connections"`
-	Handshakes     float64  `json:"handshakes_per_second"`
-	Memory         *float64 `json:"server_bytes_per_connection"`
-	Interrupted    bool     `json:"interrupted"`
-	Errors         []string `json:"errors"`
+	Scenario                                          string
+	Published, Delivered, Lost, Duplicates, Reordered int64
+	P50                                               float64  `json:"p50_us"`
+	Max                                               float64  `json:"max_us"`
+	Memory                                            *float64 `json:"server_bytes_per_connection"`
+	Connections                                       int
+	Interrupted                                       bool
+	Errors                                            []string
 }

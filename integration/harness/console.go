@@ -2,10 +2,10 @@ package harness
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -72,7 +72,7 @@ func (e *Edge) Console() *ConsoleUser {
 	}
 }
 
-// behindProxy returns somebody at an address who comes by the trusted proxy, over TLS.
+// ConsoleBehindProxy returns somebody at an address who comes by the trusted proxy, over TLS.
 func (e *Edge) ConsoleBehindProxy(ip string) *ConsoleUser {
 	u := e.Console()
 	u.from = net.IPv4(127, 0, 0, 9)
@@ -88,24 +88,16 @@ func (u *ConsoleUser) Request(method, path string, body any) *http.Request {
 	if !strings.HasPrefix(path, "/") {
 		path = "/console/api/" + path
 	}
-	encoded, err := json.Marshal(body)
-	if err != nil {
-		u.t.Fatal(err)
-	}
-	_, hostPort, _ := strings.Cut(u.base, "://")
-	r, err := http.NewRequestWithContext(u.t.Context(), method, "http://"+u.dial+path, bytes.NewReader(encoded))
-	if err != nil {
-		u.t.Fatal(err)
-	}
-	r.Host = hostPort
-	for name, values := range u.Headers {
-		r.Header[name] = values
-	}
+	var encoded io.Reader
 	if method != http.MethodGet {
+		encoded = bytes.NewReader(value(json.Marshal(body))(u.t))
+	}
+	r := value(http.NewRequestWithContext(u.t.Context(), method, "http://"+u.dial+path, encoded))(u.t)
+	_, r.Host, _ = strings.Cut(u.base, "://")
+	maps.Copy(r.Header, u.Headers)
+	if encoded != nil {
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Origin", u.base)
-	} else {
-		r.Body, r.ContentLength = nil, 0
 	}
 	if u.Cookie != nil {
 		r.AddCookie(u.Cookie)
@@ -120,24 +112,14 @@ func (u *ConsoleUser) Send(r *http.Request) Answer {
 	if u.from != nil {
 		dialer.LocalAddr = &net.TCPAddr{IP: u.from}
 	}
-	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return dialer.DialContext(ctx, network, u.dial)
-	}}
-	res, err := transport.RoundTrip(r)
-	if err != nil {
-		u.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		u.t.Fatal(err)
-	}
+	transport := &http.Transport{DisableKeepAlives: true, DialContext: dialer.DialContext}
+	res := value(transport.RoundTrip(r))(u.t)
 	for _, cookie := range res.Cookies() {
 		if u.Cookie = cookie; cookie.MaxAge < 0 {
 			u.Cookie = nil
 		}
 	}
-	return Answer{Status: res.StatusCode, Header: res.Header, Body: body}
+	return value(answerOf(res))(u.t)
 }
 
 func (u *ConsoleUser) Call(method, path string, body any) Answer {

@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"io"
 	"net"
 	"slices"
 	"sync"
@@ -13,7 +12,6 @@ import (
 // network does that is parted: without a word. It can also hold up what goes
 // through.
 type Cutter struct {
-	t        *testing.T
 	listener net.Listener
 	target   string
 
@@ -26,14 +24,10 @@ type Cutter struct {
 
 func NewCutter(t *testing.T, target string) *Cutter {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &Cutter{t: t, listener: l, target: target}
+	c := &Cutter{listener: value(net.Listen("tcp", "127.0.0.1:0"))(t), target: target}
 	c.gone.Go(c.accept)
 	t.Cleanup(func() {
-		l.Close()
+		c.listener.Close()
 		c.Heal()
 		c.gone.Wait()
 	})
@@ -56,73 +50,47 @@ func (c *Cutter) accept() {
 		c.mu.Lock()
 		c.conns = append(c.conns, near, far)
 		c.mu.Unlock()
-		c.gone.Go(func() { c.pipe(near, c.lateTo(far, &c.ToServer)) })
-		c.gone.Go(func() { c.pipe(far, c.lateTo(near, &c.ToEdge)) })
+		c.pipe(near, far, &c.ToServer)
+		c.pipe(far, near, &c.ToEdge)
 	}
 }
 
-// pipe copies until either side ends. What comes while the network is parted is
-// read and lost.
-func (c *Cutter) pipe(from net.Conn, to io.WriteCloser) {
-	defer from.Close()
-	defer to.Close()
-	buffer := make([]byte, 32<<10)
-	for {
-		n, err := from.Read(buffer)
-		if err != nil {
-			return
-		}
-		c.mu.Lock()
-		cut := c.cut
-		c.mu.Unlock()
-		if cut {
-			continue
-		}
-		if _, err := to.Write(buffer[:n]); err != nil {
-			return
-		}
+// pipe copies until either side ends, each time as late as is said then. What comes while the
+// network is parted is read and lost.
+func (c *Cutter) pipe(from, to net.Conn, late *time.Duration) {
+	type held struct {
+		due  time.Time
+		data []byte
 	}
-}
-
-// Late says how long a cutter holds things up.
-type Late struct{ ToServer, ToEdge time.Duration }
-
-// lateWriter writes to a connection, each time as late as its cutter was then.
-type lateWriter struct {
-	c       *Cutter
-	late    *time.Duration
-	waiting chan lateBytes
-}
-
-type lateBytes struct {
-	due  time.Time
-	data []byte
-}
-
-func (c *Cutter) lateTo(to net.Conn, late *time.Duration) io.WriteCloser {
-	w := lateWriter{c, late, make(chan lateBytes, 1<<12)}
-	c.gone.Go(func() { // ends with Close
-		for b := range w.waiting {
+	waiting := make(chan held, 1<<12)
+	c.gone.Go(func() { // ends with what comes from the other side
+		for b := range waiting {
 			time.Sleep(time.Until(b.due))
 			_, _ = to.Write(b.data) // fails when it is closed
 		}
 		to.Close()
 	})
-	return w
+	c.gone.Go(func() {
+		defer close(waiting)
+		defer from.Close()
+		buffer := make([]byte, 32<<10)
+		for {
+			n, err := from.Read(buffer)
+			if err != nil {
+				return
+			}
+			c.mu.Lock()
+			cut, due := c.cut, time.Now().Add(*late)
+			c.mu.Unlock()
+			if !cut {
+				waiting <- held{due, slices.Clone(buffer[:n])}
+			}
+		}
+	})
 }
 
-func (w lateWriter) Write(data []byte) (int, error) {
-	w.c.mu.Lock()
-	late := *w.late
-	w.c.mu.Unlock()
-	w.waiting <- lateBytes{time.Now().Add(late), slices.Clone(data)}
-	return len(data), nil
-}
-
-func (w lateWriter) Close() error {
-	close(w.waiting)
-	return nil
-}
+// Late says how long a cutter holds things up.
+type Late struct{ ToServer, ToEdge time.Duration }
 
 // Delay holds up what is sent from now on.
 func (c *Cutter) Delay(by Late) {

@@ -2,10 +2,8 @@ package harness
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -91,12 +89,11 @@ type Edge struct {
 	*process
 }
 
-// process is what an edge shares with its copies by [edge.with].
+// process is what an edge shares with its copies by [Edge.With].
 type process struct {
 	Cmd    *exec.Cmd
 	out    capture.Output
-	Exited chan struct{} // closed after err is set
-	err    error
+	Exited <-chan struct{}
 	wanted bool // the test has requested the end
 }
 
@@ -125,15 +122,13 @@ func InDir(dir string) Option {
 // when the test ends.
 func StartEdge(t *testing.T, caddyfile string, opts ...Option) *Edge {
 	t.Helper()
-	if err := WatchSources(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, WatchSources())
 	e := &Edge{
 		HTTP: loopback.FreePort(t), HTTPS: loopback.FreePort(t), Admin: loopback.FreePort(t),
-		Dir: t.TempDir(), T: t, Master: NewMasterToken(), process: &process{Exited: make(chan struct{})},
+		Dir: t.TempDir(), T: t, Master: NewMasterToken(), process: &process{},
+		Broker: "memory", Bind: "127.0.0.1", Program: Program,
 	}
 	e.Env = []string{"MILLRACE_MASTER_TOKEN=" + e.Master}
-	e.Broker, e.Bind, e.Program = "memory", "127.0.0.1", Program
 	for _, o := range opts {
 		o(e)
 	}
@@ -143,23 +138,14 @@ func StartEdge(t *testing.T, caddyfile string, opts ...Option) *Edge {
 	if e.Store == "" {
 		e.Store = "badger " + e.Dir + "/tokens"
 	}
-	for _, kept := range []string{"PATH", "TMPDIR"} {
-		e.Env = append(e.Env, kept+"="+os.Getenv(kept))
-	}
-	e.Env = append(e.Env,
+	e.Env = append(e.Env, "PATH="+os.Getenv("PATH"), "TMPDIR="+os.Getenv("TMPDIR"),
 		"HOME="+e.Dir, "XDG_DATA_HOME="+e.Dir+"/data", "XDG_CONFIG_HOME="+e.Dir+"/config")
 	e.File = filepath.Join(e.Dir, "Caddyfile")
 	e.Write(caddyfile)
 
 	e.Cmd = e.Command("run", "--config", e.File, "--adapter", "caddyfile")
 	e.Cmd.Stdout, e.Cmd.Stderr = &e.out, &e.out
-	if err := e.Cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() { // ends with the process, which the cleanup below ends
-		e.err = e.Cmd.Wait()
-		close(e.Exited)
-	}()
+	e.Exited = startProcess(t, e.Cmd)
 	t.Cleanup(e.cleanup)
 	if strings.Contains(caddyfile, "http://localhost:{{.HTTP}}") {
 		e.AwaitPing(e.HttpURL("/ping"))
@@ -200,15 +186,7 @@ func (e *Edge) TryReload(caddyfile string) (output string, err error) {
 // what it wrote to stdout. The command must succeed. stdin may be empty.
 func (e *Edge) Cli(stdin string, args ...string) string {
 	e.T.Helper()
-	cmd := e.Command(args...)
-	cmd.Stdin = strings.NewReader(stdin)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		e.T.Fatalf("millrace %q: %v\n%s%s", args, err, out, stderr.String())
-	}
-	return string(out)
+	return e.run(nil, stdin, args...).Want(0, "", "").Out
 }
 
 // Stop sends SIGTERM and returns when the process has ended, with exit code 0.
@@ -218,38 +196,32 @@ func (e *Edge) Stop() {
 		e.Terminate()
 	}
 	e.awaitExit("SIGTERM")
-	if e.err != nil {
-		e.T.Errorf("the edge did not stop cleanly: %v\nit wrote:\n%s", e.err, e.Output())
+	if ended := e.Cmd.ProcessState; !ended.Success() {
+		e.T.Errorf("the edge did not stop cleanly: %v\nit wrote:\n%s", ended, e.Output())
 	}
 }
 
-// Terminate sends SIGTERM and does not wait; stop, called later, does.
+// Terminate sends SIGTERM and does not wait; Stop, called later, does.
 func (e *Edge) Terminate() {
 	e.T.Helper()
 	e.wanted = true
-	if err := e.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		e.T.Fatal(err)
-	}
+	e.Must(e.Cmd.Process.Signal(syscall.SIGTERM))
 }
 
 // Kill sends SIGKILL and returns when the process has ended.
 func (e *Edge) Kill() {
 	e.T.Helper()
 	e.wanted = true
-	if err := e.Cmd.Process.Kill(); err != nil {
-		e.T.Fatal(err)
-	}
+	e.Must(e.Cmd.Process.Kill())
 	e.awaitExit("SIGKILL")
 }
-
-func (e *Edge) AdminAddress() string { return fmt.Sprintf("localhost:%d", e.Admin) }
 
 // cleanup stops an edge that its test has not stopped, and reports crashes.
 func (e *Edge) cleanup() {
 	select {
 	case <-e.Exited:
 		if !e.wanted {
-			e.T.Errorf("the edge ended by itself: %v\nit wrote:\n%s", e.err, e.Output())
+			e.T.Errorf("the edge ended by itself: %v\nit wrote:\n%s", e.Cmd.ProcessState, e.Output())
 			return
 		}
 	default:
@@ -271,17 +243,10 @@ func (e *Edge) awaitExit(signal string) {
 		return
 	case <-time.After(WaitTimeout):
 	}
-	if err := e.Cmd.Process.Signal(syscall.SIGABRT); err != nil {
-		e.T.Error(err)
-	}
-	select {
-	case <-e.Exited:
-	case <-time.After(WaitTimeout):
-		if err := e.Cmd.Process.Kill(); err != nil {
-			e.T.Error(err)
-		}
-		<-e.Exited
-	}
+	_ = e.Cmd.Process.Signal(syscall.SIGABRT)
+	kill := time.AfterFunc(WaitTimeout, func() { _ = e.Cmd.Process.Kill() })
+	defer kill.Stop()
+	<-e.Exited
 	e.T.Errorf("the edge still ran %v after %s; it wrote:\n%s", WaitTimeout, signal, e.Output())
 }
 
@@ -294,17 +259,9 @@ func (e *Edge) Command(args ...string) *exec.Cmd {
 func (e *Edge) Write(caddyfile string) {
 	e.T.Helper()
 	e.Given = caddyfile
-	tmpl, err := template.New("Caddyfile").Parse(caddyfile)
-	if err != nil {
-		e.T.Fatal(err)
-	}
 	var text bytes.Buffer
-	if err := tmpl.Execute(&text, e); err != nil {
-		e.T.Fatal(err)
-	}
-	if err := os.WriteFile(e.File, text.Bytes(), 0o600); err != nil {
-		e.T.Fatal(err)
-	}
+	e.Must(value(template.New("Caddyfile").Parse(caddyfile))(e.T).Execute(&text, e))
+	e.Must(os.WriteFile(e.File, text.Bytes(), 0o600))
 }
 
 func (e *Edge) AwaitPing(url string) {
@@ -319,17 +276,14 @@ func (e *Edge) AwaitPing(url string) {
 // when the process ends or WaitTimeout has passed.
 func (e *Edge) Poll(what string, ready func() bool) {
 	e.T.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), WaitTimeout)
-	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
+	end := time.After(WaitTimeout)
 	for !ready() {
 		select {
-		case <-tick.C:
+		case <-time.After(20 * time.Millisecond):
 		case <-e.Exited:
 			e.wanted = true // reported here
-			e.T.Fatalf("the edge ended (%v) while the test waited for %s; it wrote:\n%s", e.err, what, e.Output())
-		case <-ctx.Done():
+			e.T.Fatalf("the edge ended (%v) while the test waited for %s; it wrote:\n%s", e.Cmd.ProcessState, what, e.Output())
+		case <-end:
 			e.T.Fatalf("the test waited %v in vain for %s; the edge wrote:\n%s", WaitTimeout, what, e.Output())
 		}
 	}

@@ -78,30 +78,34 @@ func (b *HookBackend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 		return
 	}
+	reason, refused, down := b.note(body.Ask, body.Events)
+	switch {
+	case down:
+		w.WriteHeader(http.StatusServiceUnavailable)
+	case refused && reason == "":
+		<-r.Context().Done() // until the edge has lost patience
+	default:
+		_ = json.NewEncoder(w).Encode(map[string]any{"allow": !refused, "reason": reason})
+	}
+}
+
+func (b *HookBackend) note(ask *hookEvent, events []hookEvent) (reason string, refused, down bool) {
 	b.mu.Lock()
-	for _, e := range body.Events {
+	defer b.mu.Unlock()
+	for _, e := range events {
 		b.events = append(b.events, fmt.Sprint(cmp.Or(e.TokenID, e.Subject), " ", e.Event, " ", e.Pattern, e.Reason, e.Channel))
 	}
-	reason, refused, down := "", false, false
-	if body.Ask != nil {
-		about := body.Ask.Pattern
-		if body.Ask.Event == "connect" {
-			about = body.Ask.TokenID
-			b.asked[about] = append(b.asked[about], time.Now())
-			down = b.down[about]
-		}
-		reason, refused = b.denied[about]
+	if ask == nil {
+		return "", false, false
 	}
-	b.mu.Unlock()
-	if down {
-		w.WriteHeader(http.StatusServiceUnavailable)
-		return
+	about := ask.Pattern
+	if ask.Event == "connect" {
+		about = ask.TokenID
+		b.asked[about] = append(b.asked[about], time.Now())
+		down = b.down[about]
 	}
-	if refused && reason == "" {
-		<-r.Context().Done() // until the edge has lost patience
-		return
-	}
-	_ = json.NewEncoder(w).Encode(map[string]any{"allow": !refused, "reason": reason})
+	reason, refused = b.denied[about]
+	return reason, refused, down
 }
 
 // Refuse makes the backend refuse connections of a token; with no reason, it is silent.
@@ -150,10 +154,7 @@ func StartHookedEdge(t *testing.T, options ...Option) (*Edge, *HookBackend) {
 func (b *HookBackend) Options() []Option {
 	b.t.Helper()
 	ca := filepath.Join(b.t.TempDir(), "ca.pem")
-	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: b.Certificate().Raw})
-	if err := os.WriteFile(ca, certificate, 0o600); err != nil {
-		b.t.Fatal(err)
-	}
+	must(b.t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: b.Certificate().Raw}), 0o600))
 	return []Option{WithEnv("HOOK_URL=" + b.URL), WithEnv("HOOK_CA=" + ca), WithEnv("HOOK_SECRET=" + HookSecret)}
 }
 

@@ -28,21 +28,31 @@ func Main(m *testing.M) { os.Exit(Run(m, nil)) }
 // Run is Main for a package that has something to set up, in the folder integration. It
 // returns the exit code.
 func Run(m *testing.M, setUp func() error) int {
-	if err := os.Chdir(".."); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	if os.Getenv(subprocessEnv) != "" { // another test runs this one
+	err := os.Chdir("..")
+	if err == nil && os.Getenv(subprocessEnv) != "" { // another test runs this one
 		return m.Run()
 	}
 	waitTogether()
-	if setUp != nil {
-		if err := setUp(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
+	if err == nil {
+		Built, err = os.MkdirTemp("", "millrace-integration-")
+		defer os.RemoveAll(Built)
 	}
-	return buildAndRun(m)
+	if err == nil && setUp != nil {
+		err = setUp()
+	}
+	if err == nil {
+		Program, err = programs.Build(Built, "millrace", "../cmd/millrace")
+	}
+	code := 1
+	if err == nil {
+		code = m.Run()
+		err = goleak.Find()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return max(code, 1)
+	}
+	return code
 }
 
 // waitTogether runs more tests at a time than there are cores: most of the time
@@ -54,28 +64,6 @@ func waitTogether() {
 	if !given {
 		_ = flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))) // there is such a flag
 	}
-}
-
-func buildAndRun(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "millrace-integration-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-
-	if Program, err = programs.Build(dir, "millrace", "../cmd/millrace"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	Built = dir
-
-	code := m.Run()
-	if err := goleak.Find(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return code
 }
 
 // WatchSources looks at every folder of the repository, once: go test keeps the

@@ -45,7 +45,7 @@ func (e *Edge) Scrape(url string) Samples {
 		e.T.Fatalf("GET %s: %d %s", url, got.Status, got.Body)
 	}
 	secrets := []string{e.Master, "AT_", "MT_", "127.0.0.1", "::1", "secret"}
-	if !strings.Contains(string(got.Body), "millrace_tenant_") {
+	if !bytes.Contains(got.Body, []byte("millrace_tenant_")) {
 		secrets = append(secrets, "paint")
 	}
 	for _, secret := range secrets {
@@ -58,78 +58,49 @@ func (e *Edge) Scrape(url string) Samples {
 	if err != nil {
 		e.T.Fatalf("%v:\n%s", err, got.Body)
 	}
+	maps.DeleteFunc(families, func(name string, _ *dto.MetricFamily) bool { return !strings.HasPrefix(name, "millrace_") })
 	all := Samples{}
-	for name, family := range families {
-		if !strings.HasPrefix(name, "millrace_") {
-			continue
+	vector, err := expfmt.ExtractSamples(&expfmt.DecodeOptions{}, slices.Collect(maps.Values(families))...)
+	e.Must(err)
+	for _, sample := range vector {
+		var labels []string
+		for name, value := range sample.Metric {
+			if name != model.MetricNameLabel {
+				labels = append(labels, string(name)+"="+string(value))
+			}
 		}
-		for _, m := range family.GetMetric() {
-			all.Add(name, m)
+		series := string(sample.Metric[model.MetricNameLabel])
+		if slices.Sort(labels); len(labels) > 0 {
+			series += "{" + strings.Join(labels, ",") + "}"
 		}
+		all[series] = float64(sample.Value)
 	}
 	return all
-}
-
-func (s Samples) Add(name string, m *dto.Metric) {
-	var labels []string
-	for _, l := range m.GetLabel() {
-		labels = append(labels, l.GetName()+"="+l.GetValue())
-	}
-	slices.Sort(labels)
-	series := func(name string, more ...string) string {
-		if list := append(more, labels...); len(list) > 0 {
-			return name + "{" + strings.Join(list, ",") + "}"
-		}
-		return name
-	}
-	switch {
-	case m.Histogram != nil:
-		s[series(name+"_count")] = float64(m.GetHistogram().GetSampleCount())
-		s[series(name+"_sum")] = m.GetHistogram().GetSampleSum()
-		for _, b := range m.GetHistogram().GetBucket() {
-			s[series(name+"_bucket", fmt.Sprintf("le=%g", b.GetUpperBound()))] = float64(b.GetCumulativeCount())
-		}
-	case m.Counter != nil:
-		s[series(name)] = m.GetCounter().GetValue()
-	default:
-		s[series(name)] = m.GetGauge().GetValue()
-	}
 }
 
 // Metrics are those that the admin endpoint shows now.
 func (e *Edge) Metrics() Samples {
 	e.T.Helper()
-	return e.Scrape("http://" + e.AdminAddress() + "/metrics")
+	return e.Scrape(e.AdminURL("/metrics"))
 }
 
-// ExpectMetrics awaits these values.
-func (e *Edge) ExpectMetrics(want Samples) Samples {
+// ExpectMetrics awaits these values: an edge counts what it has written only after a client
+// can read it.
+func (e *Edge) ExpectMetrics(want Samples) (got Samples) {
 	e.T.Helper()
-	return e.AwaitMetrics(func(got Samples) string {
+	for end := time.Now().Add(WaitTimeout); ; time.Sleep(20 * time.Millisecond) {
+		got = e.Metrics()
 		var wrong []string
 		for _, series := range slices.Sorted(maps.Keys(want)) {
-			if value, there := got[series]; !there || value != want[series] {
-				wrong = append(wrong, fmt.Sprintf("%s is %v (there: %v), want %v", series, value, there, want[series]))
+			if is, there := got[series]; !there || is != want[series] {
+				wrong = append(wrong, fmt.Sprintf("%s is %v (there: %v), want %v", series, is, there, want[series]))
 			}
 		}
-		return strings.Join(wrong, "\n")
-	})
-}
-
-// AwaitMetrics scrapes until wrong says that nothing is: an edge counts what it
-// has written only after a client can read it.
-func (e *Edge) AwaitMetrics(wrong func(Samples) string) Samples {
-	e.T.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(WaitTimeout); ; <-tick.C {
-		got := e.Metrics()
-		what := wrong(got)
-		if what == "" {
+		if wrong == nil {
 			return got
 		}
 		if time.Now().After(end) {
-			e.T.Fatalf("the metrics are wrong:\n%s", what)
+			e.T.Fatalf("the metrics are wrong:\n%s", strings.Join(wrong, "\n"))
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -80,16 +79,9 @@ const fenceTenant = "paint.fence"
 // called only when a case needs them, since they count as sessions.
 func (f *Far) Connect(c *Stage) {
 	c.T.Helper()
-	token := c.Issue(AllowAll("fence")).Token
-	open := func(e *Edge) *Socket {
-		s, refused, err := c.Transport.TryOpen(e, Handshake{Token: token})
-		if err != nil || s == nil {
-			c.T.Fatalf("no session on an edge of the overlay: %v %d %s", err, refused.Status, refused.Body)
-		}
-		s.T = c.T
-		return s
-	}
-	f.here, f.there = open(c.Edge), open(f.Edge)
+	h := Handshake{Token: c.Issue(AllowAll("fence")).Token}
+	f.here = c.accepted(c.Transport.TryOpen(c.Edge, h))
+	f.there = c.accepted(c.Transport.TryOpen(f.Edge.With(c.T), h))
 	f.here.Subscribe(fenceTenant, "to.here")
 	f.there.Subscribe(fenceTenant, "to.there")
 	f.pass(c.T, f.here, f.there, "to.there") // until each edge knows the other's subscription
@@ -99,9 +91,7 @@ func (f *Far) Connect(c *Stage) {
 // Leave ends the session of Connect at the stage's edge, for which a stop would wait.
 func (f *Far) Leave(c *Stage) {
 	c.T.Helper()
-	if err := f.here.Leave(); err != nil {
-		c.T.Fatal(err)
-	}
+	must(c.T, f.here.Leave())
 }
 
 // pass returns when a message has arrived from one edge at the other: then so has
@@ -110,25 +100,32 @@ func (f *Far) pass(t *testing.T, from, to *Socket, channel string) {
 	t.Helper()
 	f.fences++
 	mark := fmt.Sprint(f.fences)
+	to.awaitPublished(t, mark, func() { from.Publish(fenceTenant, channel, mark) })
+}
+
+// awaitPublished publishes until a message with this payload comes: the first may find no
+// subscriber.
+func (s *Socket) awaitPublished(t *testing.T, payload string, publish func()) {
+	t.Helper()
 	arrived := make(chan error, 1)
-	go func() { // ends with the message, or the link's timeout
-		for {
-			_, frame, err := to.Read()
-			if err != nil || strings.Contains(string(frame), mark+"\x00") {
-				arrived <- err
-				return
-			}
-		}
-	}()
+	go func() { arrived <- s.untilPayload(payload) }() // ends with the message, or the link's timeout
 	for {
-		from.Publish(fenceTenant, channel, mark+"\x00")
+		publish()
 		select {
 		case err := <-arrived:
-			if err != nil {
-				t.Fatalf("no message came over the overlay: %v", err)
-			}
+			must(t, err)
 			return
-		case <-time.After(100 * time.Millisecond): // the first messages may find no subscriber
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// untilPayload reads until a message with this payload.
+func (s *Socket) untilPayload(payload string) error {
+	for {
+		_, frame, err := s.Read()
+		if err != nil || string(PayloadOf(frame)) == payload {
+			return err
 		}
 	}
 }
@@ -156,11 +153,7 @@ func (o *Overlay) StartEdges(caddyfile string, joins []Option) {
 // Session opens one at an edge.
 func (o *Overlay) Session(edge int) *Socket {
 	o.T.Helper()
-	s, refused := o.Edges[edge].Open(Handshake{Token: o.Token})
-	if s == nil {
-		o.T.Fatalf("edge %d refused: %d %s", edge, refused.Status, refused.Body)
-	}
-	return s
+	return o.Edges[edge].Dial(o.Token)
 }
 
 // Spread opens sessions at edges, so many at each, that subscribe to a pattern,
@@ -178,44 +171,22 @@ func (o *Overlay) Spread(pattern, channel string, counts ...int) (sessions [][]*
 	var publishers []*Socket
 	for from := range o.Edges {
 		p := o.Session(from)
+		publishers = append(publishers, p)
 		mark := fmt.Sprintf("mark of %d", from)
-		for at := range sessions {
-			if len(sessions[at]) == 0 {
-				continue
-			}
-			first := sessions[at][0]
-			arrived := make(chan error, 1)
-			go func() { // ends with the message, or the link's timeout
-				for {
-					_, frame, err := first.Read()
-					if err != nil || strings.HasSuffix(string(PayloadOf(frame)), mark) {
-						arrived <- err
-						return
-					}
-				}
-			}()
-			for done := false; !done; {
-				p.Publish("paint.room", channel, mark)
-				select {
-				case err := <-arrived:
-					o.Edges[at].Must(err)
-					done = true
-				case <-time.After(100 * time.Millisecond): // it may have found nobody
-				}
+		for _, there := range sessions {
+			if len(there) > 0 {
+				there[0].awaitPublished(o.T, mark, func() { p.Publish("paint.room", channel, mark) })
 			}
 		}
-		publishers = append(publishers, p)
 	}
 	for _, p := range publishers {
 		p.Publish("paint.room", channel, lastMark) // behind its other marks
 		p.Ping()
 		p.Close()
 	}
-	for _, list := range sessions {
-		for _, s := range list {
-			for range o.Edges {
-				s.untilPayload(lastMark)
-			}
+	for _, s := range slices.Concat(sessions...) {
+		for range o.Edges {
+			s.Must(s.untilPayload(lastMark))
 		}
 	}
 	return sessions
@@ -223,31 +194,12 @@ func (o *Overlay) Spread(pattern, channel string, counts ...int) (sessions [][]*
 
 const lastMark = "the last mark"
 
-// untilPayload reads until a message with this payload.
-func (s *Socket) untilPayload(payload string) {
-	s.T.Helper()
-	for {
-		kind, frame, err := s.Read()
-		s.Must(err)
-		if kind == AsFrame && string(PayloadOf(frame)) == payload {
-			return
-		}
-	}
-}
-
 func PayloadOf(frame []byte) []byte {
 	d, err := wire.DecodeDeliver(frame)
 	if err != nil {
 		return nil
 	}
 	return d.Payload
-}
-
-func (e *Edge) Must(err error) {
-	e.T.Helper()
-	if err != nil {
-		e.T.Fatal(err)
-	}
 }
 
 // KillAndStart kills an edge, calls meanwhile, and starts it again on its data.
@@ -321,45 +273,21 @@ func (o *Overlay) Stream(channel string, from int, to ...int) *Stream {
 	for _, at := range to {
 		heard := make(chan []Stamped, 1)
 		s.Heard = append(s.Heard, heard)
-		l := sessions[at][0].Link
 		begun.Add(1)
-		first := sync.OnceFunc(begun.Done)
-		go func() { // ends with the end of the stream, the session, or the link's timeout
-			defer first()
-			var list []Stamped
-			for {
-				_, frame, err := l.Read()
-				text := string(PayloadOf(frame))
-				if err != nil || text == "end" {
-					heard <- list
-					return
-				}
-				if text == Beat {
-					continue
-				}
-				number, at, _ := strings.Cut(text, " ")
-				n, _ := strconv.Atoi(number)
-				sent, _ := strconv.ParseInt(at, 10, 64)
-				list = append(list, Stamped{n, time.Since(time.Unix(0, sent))})
-				first()
-			}
-		}()
+		go func() { heard <- stampedUntilEnd(sessions[at][0].Link, sync.OnceFunc(begun.Done)) }()
 	}
 	p := o.Session(from)
-	go func() { // ends with stop
+	go func() { // ends with Stop
 		tick := time.NewTicker(StreamEvery)
 		defer tick.Stop()
-		n := 0
-		for ; ; n++ {
+		for n := 0; ; n++ {
 			text := "end"
 			select {
 			case <-s.Stop:
 			case <-tick.C:
 				text = fmt.Sprintf("%d %d", n, time.Now().UnixNano())
 			}
-			if p.Write(AsFrame, wire.AppendPublish(nil, wire.Publish{
-				Tenant: []byte("paint.room"), Channel: []byte(channel), Payload: []byte(text),
-			})) != nil || text == "end" {
+			if p.Write(AsFrame, RawPublish("paint.room", channel, text)) != nil || text == "end" {
 				s.Sent <- n
 				return
 			}
@@ -369,13 +297,33 @@ func (o *Overlay) Stream(channel string, from int, to ...int) *Stream {
 	return s
 }
 
+// stampedUntilEnd reads until the end of a stream, of the session, or the link's timeout, and
+// calls first after the first message, or the end.
+func stampedUntilEnd(l Link, first func()) (list []Stamped) {
+	defer first()
+	for {
+		_, frame, err := l.Read()
+		text := string(PayloadOf(frame))
+		if err != nil || text == "end" {
+			return list
+		}
+		var sent int64
+		var one Stamped
+		if _, err := fmt.Sscanf(text, "%d %d", &one.N, &sent); err != nil {
+			continue // a beat
+		}
+		one.Late = time.Since(time.Unix(0, sent))
+		list = append(list, one)
+		first()
+	}
+}
+
 type listedEdge struct{ Host, Region string }
 
 // Listed returns the edges that an edge lists.
 func (o *Overlay) Listed(at int) []listedEdge {
 	o.T.Helper()
-	answer := o.Edges[at].Do(Call{Method: "GET", URL: o.Edges[at].HttpURL("/edges")})
 	var got struct{ Edges []listedEdge }
-	answer.Decode(o.T, http.StatusOK, &got)
+	o.Edges[at].Rest("GET", "/edges", "", nil).Decode(o.T, http.StatusOK, &got)
 	return got.Edges
 }

@@ -1,12 +1,13 @@
 package harness
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 )
@@ -33,38 +34,25 @@ func main() {
 // BuildPlugin builds a Caddy with the module examples/plugin, in a module of its own as
 // xcaddy does, and returns the program's path.
 var BuildPlugin = sync.OnceValues(func() (string, error) {
-	dir := filepath.Join(Built, "plugin")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return "", err
-	}
 	root, err := filepath.Abs("..")
 	if err != nil {
 		return "", err
 	}
+	dir, plugin := filepath.Join(Built, "plugin"), filepath.Join(root, "examples", "plugin")
 	// The versions are ours, so that nothing is downloaded.
-	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	if err != nil {
+	mod, err1 := os.ReadFile(filepath.Join(root, "go.mod"))
+	sum, err2 := os.ReadFile(filepath.Join(root, "go.sum"))
+	more, err3 := os.ReadFile(filepath.Join(plugin, "go.sum"))
+	mod = bytes.Replace(mod, []byte("module github.com/millrace/millrace\n"), []byte("module caddy\n"), 1)
+	mod = fmt.Appendf(mod, "\nrequire example.com/millrace-plugin v0.0.0\nrequire github.com/millrace/millrace v0.0.0\n"+
+		"replace example.com/millrace-plugin => %s\nreplace github.com/millrace/millrace => %s\n", plugin, root)
+	if err := errors.Join(err1, err2, err3, os.Mkdir(dir, 0o700),
+		os.WriteFile(filepath.Join(dir, "go.mod"), mod, 0o600),
+		os.WriteFile(filepath.Join(dir, "go.sum"), slices.Concat(sum, more), 0o600),
+		os.WriteFile(filepath.Join(dir, "main.go"), []byte(pluginMain), 0o600)); err != nil {
 		return "", err
 	}
-	mod = []byte(strings.Replace(string(mod), "module github.com/millrace/millrace\n", "module caddy\n", 1) +
-		"\nrequire example.com/millrace-plugin v0.0.0\nrequire github.com/millrace/millrace v0.0.0\n" +
-		"replace example.com/millrace-plugin => " + filepath.Join(root, "examples", "plugin") + "\n" +
-		"replace github.com/millrace/millrace => " + root + "\n")
-	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	if err != nil {
-		return "", err
-	}
-	more, err := os.ReadFile(filepath.Join(root, "examples", "plugin", "go.sum"))
-	if err != nil {
-		return "", err
-	}
-	for name, text := range map[string][]byte{"go.mod": mod, "go.sum": slices.Concat(sum, more), "main.go": []byte(pluginMain)} {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			return "", err
-		}
-	}
-	args := []string{"build", "-mod=mod", "-o", "caddy", "."}
-	cmd := exec.Command("go", args...)
+	cmd := exec.Command("go", "build", "-mod=mod", "-o", "caddy", ".")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building a Caddy with the plugin: %w\n%s", err, out)
@@ -75,9 +63,6 @@ var BuildPlugin = sync.OnceValues(func() (string, error) {
 // WithPlugin runs the edge by a Caddy that has the module examples/plugin.
 func WithPlugin(t *testing.T) Option {
 	t.Helper()
-	program, err := BuildPlugin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := value(BuildPlugin())(t)
 	return func(e *Edge) { e.Program = program }
 }

@@ -21,17 +21,13 @@ func WithPresence(options ...string) string {
 		drain `, 1)
 }
 
-// allowPresence allows everything in each of the tenants, to watch who is present included.
-func allowPresence(tenants ...string) Object {
-	g := AllowAll(tenants...)
-	g["allow_channels_presence"] = []string{"#"}
-	return g
-}
-
-// SubjectToken issues a token of a subject, with info, that may do everything in the tenants.
+// SubjectToken issues a token of a subject, with info, that may do everything in the tenants,
+// to watch who is present included.
 func (e *Edge) SubjectToken(subject, info string, tenants ...string) string {
 	e.T.Helper()
-	request := TokenRequest(allowPresence(tenants...))
+	grant := AllowAll(tenants...)
+	grant["allow_channels_presence"] = []string{"#"}
+	request := TokenRequest(grant)
 	if subject != "" {
 		request["subject"] = subject
 	}
@@ -81,41 +77,41 @@ func (v *PresenceView) Take(p wire.Presence) error {
 		at = v.Next
 	}
 	for _, m := range p.Members {
-		key := m.Channel + " " + m.Subject
-		info, known := at.Members[key]
-		switch {
-		case m.Here && !known:
-			at.Events = append(at.Events, "+"+key)
-		case m.Here && info != string(m.Info):
-			at.Events = append(at.Events, "~"+key)
-		case !m.Here && known:
-			at.Events = append(at.Events, "-"+key)
-		}
-		if at.Members[key] = string(m.Info); !m.Here {
-			delete(at.Members, key)
-		}
+		at.note(m.Channel+" "+m.Subject, string(m.Info), m.Here)
 	}
 	for _, c := range p.Channels {
 		if at.Counts[c.Channel] = c.Members; c.Members == 0 {
 			delete(at.Counts, c.Channel)
 		}
 	}
-	if p.Synced && v.Next != nil {
+	if next := v.Next; p.Synced && next != nil {
 		for key := range v.Members {
-			if _, here := v.Next.Members[key]; !here {
-				v.Events = append(v.Events, "-"+key)
+			if _, here := next.Members[key]; !here {
+				v.note(key, "", false)
 			}
 		}
-		for _, key := range slices.Sorted(maps.Keys(v.Next.Members)) {
-			if info, known := v.Members[key]; !known {
-				v.Events = append(v.Events, "+"+key)
-			} else if info != v.Next.Members[key] {
-				v.Events = append(v.Events, "~"+key)
-			}
+		for _, key := range slices.Sorted(maps.Keys(next.Members)) {
+			v.note(key, next.Members[key], true)
 		}
-		v.Members, v.Counts, v.Next, v.Synced = v.Next.Members, v.Next.Counts, nil, true
+		v.Counts, v.Next, v.Synced = next.Counts, nil, true
 	}
 	return nil
+}
+
+// note notes whether a member is there.
+func (v *PresenceView) note(key, info string, here bool) {
+	was, known := v.Members[key]
+	switch {
+	case here && !known:
+		v.Events = append(v.Events, "+"+key)
+	case here && was != info:
+		v.Events = append(v.Events, "~"+key)
+	case !here && known:
+		v.Events = append(v.Events, "-"+key)
+	}
+	if v.Members[key] = info; !here {
+		delete(v.Members, key)
+	}
 }
 
 // Has reports whether the members are these, each "channel subject".
@@ -150,15 +146,12 @@ func (w *Watching) Who(pattern string, count bool) *PresenceView {
 func (w *Watching) Refuses(code wire.Code, line string) {
 	w.T.Helper()
 	w.SendLine(line)
-	want := "ERR:" + string(code) + ":" + strings.TrimSuffix(line, ":count")
-	for {
-		switch got := w.Next(); got {
-		case want:
-			return
-		case "":
-		default:
-			w.T.Fatalf("%s: got %q, want %q", line, got, want)
-		}
+	got := ""
+	for got == "" {
+		got = w.Next()
+	}
+	if want := "ERR:" + string(code) + ":" + strings.TrimSuffix(line, ":count"); got != want {
+		w.T.Fatalf("%s: got %q, want %q", line, got, want)
 	}
 }
 
@@ -198,8 +191,8 @@ func (w *Watching) Until(what string, holds func() bool) {
 			err = fmt.Errorf("the line %q", message)
 		}
 		if err != nil {
-			for pattern, v := range w.Views {
-				w.T.Logf("%s: members %q, counts %v, synced %v, events %q", pattern, slices.Sorted(maps.Keys(v.Members)), v.Counts, v.Synced, v.Events)
+			for _, v := range w.Views {
+				w.T.Logf("%+v", v)
 			}
 			w.T.Fatalf("waiting until %s: %v", what, err)
 		}
@@ -231,12 +224,4 @@ func (s *Socket) Join(tenant string, channels ...string) {
 func (s *Socket) Quit(tenant string, channels ...string) {
 	s.T.Helper()
 	s.Ask("LEAVE", tenant, channels...)
-}
-
-func (s *Socket) Ask(verb, tenant string, channels ...string) {
-	s.T.Helper()
-	for _, channel := range channels {
-		s.SendLine(verb + ":" + tenant + ":" + channel)
-		s.ExpectText("OK:" + verb + ":" + tenant + ":" + channel)
-	}
 }

@@ -19,6 +19,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
 )
 
 // Call is one HTTP request.
@@ -61,11 +64,7 @@ func (e *Edge) Encode(body any) []byte {
 	case []byte:
 		return b
 	}
-	encoded, err := json.Marshal(body)
-	if err != nil {
-		e.T.Fatal(err)
-	}
-	return encoded
+	return value(json.Marshal(body))(e.T)
 }
 
 func (e *Edge) Do(c Call) Answer {
@@ -83,25 +82,21 @@ func (e *Edge) Try(c Call) (Answer, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), WaitTimeout)
 	defer cancel()
-	var body io.Reader
-	if c.Body != nil {
-		body = bytes.NewReader(c.Body)
-	}
-	req, err := http.NewRequestWithContext(ctx, c.Method, c.URL, body)
+	req, err := http.NewRequestWithContext(ctx, c.Method, c.URL, bytes.NewReader(c.Body))
 	if err != nil {
 		return Answer{}, err
 	}
-	if c.Body != nil {
+	if c.Body == nil {
+		req.Body = nil
+	} else {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	for name, values := range c.Header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, c.Header)
 	if c.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.Token)
 	}
 	transport := &http.Transport{DialContext: DialLoopback, DisableKeepAlives: true}
-	if strings.HasPrefix(c.URL, "https:") {
+	if req.URL.Scheme == "https" {
 		if transport.TLSClientConfig, err = e.TlsConfig(); err != nil {
 			return Answer{}, err
 		}
@@ -110,9 +105,42 @@ func (e *Edge) Try(c Call) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
+	return answerOf(res)
+}
+
+// answerOf reads a response to its end.
+func answerOf(res *http.Response) (Answer, error) {
 	defer res.Body.Close()
-	read, err := io.ReadAll(res.Body)
-	return Answer{Status: res.StatusCode, Header: res.Header, Body: read}, err
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		err = fmt.Errorf("%s with a body that breaks off: %w", res.Status, err)
+	}
+	return Answer{Status: res.StatusCode, Header: res.Header, Body: body}, err
+}
+
+// Http3 is a plain HTTP/3 client of the HTTPS site, closed when the test ends.
+func (e *Edge) Http3() *http3.Transport {
+	e.T.Helper()
+	transport := &http3.Transport{
+		TLSClientConfig: value(e.TlsConfig())(e.T),
+		Dial: func(ctx context.Context, _ string, t *tls.Config, q *quic.Config) (*quic.Conn, error) {
+			return quic.DialAddr(ctx, e.UdpAddress().String(), t, q)
+		},
+	}
+	e.T.Cleanup(func() {
+		if err := transport.Close(); err != nil {
+			e.T.Error(err)
+		}
+	})
+	return transport
+}
+
+// Http2 is an HTTP/2 client of the HTTPS site.
+func (e *Edge) Http2() *http.Transport {
+	e.T.Helper()
+	transport := &http.Transport{DialContext: DialLoopback, TLSClientConfig: value(e.TlsConfig())(e.T), ForceAttemptHTTP2: true}
+	e.T.Cleanup(transport.CloseIdleConnections)
+	return transport
 }
 
 // RootFile is the file with the certificate of the edge's internal certificate authority.
@@ -140,22 +168,27 @@ func DialLoopback(ctx context.Context, network, address string) (net.Conn, error
 	if err != nil {
 		return nil, err
 	}
-	var d net.Dialer
-	return d.DialContext(ctx, network, net.JoinHostPort("127.0.0.1", port))
+	return new(net.Dialer).DialContext(ctx, network, net.JoinHostPort("127.0.0.1", port))
+}
+
+// read reads a body that must have this status and content type.
+func (a Answer) read(t *testing.T, status int, contentType string, into any) {
+	t.Helper()
+	if a.Status != status {
+		t.Fatalf("got status %d, want %d: %s", a.Status, status, a.Body)
+	}
+	if got := a.Header.Get("Content-Type"); got != contentType {
+		t.Errorf("got content type %q, want %s", got, contentType)
+	}
+	if err := json.Unmarshal(a.Body, into); err != nil {
+		t.Fatalf("%v: %s", err, a.Body)
+	}
 }
 
 // Decode reads a JSON answer that must have this status.
 func (a Answer) Decode(t *testing.T, status int, into any) {
 	t.Helper()
-	if a.Status != status {
-		t.Fatalf("got status %d, want %d: %s", a.Status, status, a.Body)
-	}
-	if got := a.Header.Get("Content-Type"); got != "application/json" {
-		t.Errorf("got content type %q, want application/json", got)
-	}
-	if err := json.Unmarshal(a.Body, into); err != nil {
-		t.Fatalf("%v: %s", err, a.Body)
-	}
+	a.read(t, status, "application/json", into)
 }
 
 // Problem is the body of a refusal, RFC 9457.
@@ -166,18 +199,9 @@ type Problem struct {
 
 // Problem checks that the answer is a complete problem document with this
 // status and, unless it is empty, this code.
-func (a Answer) Problem(t *testing.T, status int, code string) Problem {
+func (a Answer) Problem(t *testing.T, status int, code string) (p Problem) {
 	t.Helper()
-	if a.Status != status {
-		t.Fatalf("got status %d, want %d: %s", a.Status, status, a.Body)
-	}
-	if got := a.Header.Get("Content-Type"); got != "application/problem+json" {
-		t.Errorf("got content type %q, want application/problem+json", got)
-	}
-	var p Problem
-	if err := json.Unmarshal(a.Body, &p); err != nil {
-		t.Fatalf("%v: %s", err, a.Body)
-	}
+	a.read(t, status, "application/problem+json", &p)
 	if p.Type != "about:blank" || p.Title == "" || p.Detail == "" || p.Code == "" || p.Status != status {
 		t.Errorf("incomplete problem document: %s", a.Body)
 	}
@@ -225,9 +249,8 @@ func (e *Edge) Issue(grants ...Object) Issued {
 	return e.IssueAs(e.Master, TokenRequest(grants...))
 }
 
-func (e *Edge) IssueAs(master string, request Object) Issued {
+func (e *Edge) IssueAs(master string, request Object) (got Issued) {
 	e.T.Helper()
-	var got Issued
 	e.Rest("POST", "/v1/get-token", master, request).Decode(e.T, http.StatusOK, &got)
 	return got
 }
@@ -255,10 +278,7 @@ func (e *Edge) Status(master, tokenID string) string {
 
 func CheckAllow(t *testing.T, a Answer, methods ...string) {
 	t.Helper()
-	var got []string
-	for _, method := range strings.Split(strings.Join(a.Header.Values("Allow"), ","), ",") {
-		got = append(got, strings.TrimSpace(method))
-	}
+	got := strings.Fields(strings.ReplaceAll(strings.Join(a.Header.Values("Allow"), ","), ",", " "))
 	slices.Sort(got)
 	slices.Sort(methods)
 	if !slices.Equal(got, methods) {
@@ -290,11 +310,10 @@ type ListedToken struct {
 	Right       json.RawMessage `json:"right"`
 }
 
-func (e *Edge) List(master, query string) TokenList {
+func (e *Edge) List(master, query string) (list TokenList) {
 	e.T.Helper()
 	got := e.Rest("GET", "/v1/tokens?"+query, master, nil)
 	CheckNoStore(e.T, got)
-	var list TokenList
 	got.Decode(e.T, http.StatusOK, &list)
 	return list
 }
@@ -324,14 +343,13 @@ func GuessUntilLimited(t *testing.T, guess func() Answer) (held Answer, failures
 		if time.Now().After(deadline) {
 			t.Fatalf("%d failures were answered, want 429", failures)
 		}
-		answers := make(chan Answer, 60)
+		var answers [60]Answer
 		var all sync.WaitGroup
-		for range cap(answers) {
-			all.Go(func() { answers <- guess() })
+		for i := range answers {
+			all.Go(func() { answers[i] = guess() })
 		}
 		all.Wait()
-		close(answers)
-		for a := range answers {
+		for _, a := range answers {
 			switch a.Status {
 			case http.StatusTooManyRequests:
 				held = a

@@ -22,41 +22,34 @@ func AtLength[T any](short, soak T) T {
 // SoakFor returns how long a test runs; MILLRACE_SOAK_TIME, such as 10m, overrides it.
 func SoakFor(t *testing.T, short, soak time.Duration) time.Duration {
 	t.Helper()
-	text := os.Getenv("MILLRACE_SOAK_TIME")
-	if text == "" {
-		return AtLength(short, soak)
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d <= 0 {
-		t.Fatalf("MILLRACE_SOAK_TIME is %q, want a duration such as 10m", text)
-	}
-	return d
+	return fromEnv(t, "MILLRACE_SOAK_TIME", AtLength(short, soak), time.ParseDuration)
 }
 
 // SoakCount returns how much a test does; MILLRACE_SOAK_COUNT overrides it.
 func SoakCount(t *testing.T, short, soak int) int {
 	t.Helper()
-	text := os.Getenv("MILLRACE_SOAK_COUNT")
-	if text == "" {
-		return AtLength(short, soak)
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("MILLRACE_SOAK_COUNT is %q, want a number", text)
-	}
-	return n
+	return fromEnv(t, "MILLRACE_SOAK_COUNT", AtLength(short, soak), strconv.Atoi)
 }
 
 // Seed starts a test's random choices. It is logged: MILLRACE_SEED repeats them.
 func Seed(t *testing.T) uint64 {
 	t.Helper()
-	s := uint64(time.Now().UnixNano())
-	if text := os.Getenv("MILLRACE_SEED"); text != "" {
-		var err error
-		if s, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatalf("MILLRACE_SEED is %q, want a number", text)
-		}
-	}
+	s := fromEnv(t, "MILLRACE_SEED", uint64(time.Now().UnixNano()), func(text string) (uint64, error) {
+		return strconv.ParseUint(text, 10, 64)
+	})
 	t.Logf("MILLRACE_SEED=%d", s)
 	return s
+}
+
+func fromEnv[T int | uint64 | time.Duration](t *testing.T, name string, otherwise T, parse func(string) (T, error)) T {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	v, err := parse(text)
+	if err != nil || v <= 0 {
+		t.Fatalf("%s is %q, want a number, or a duration such as 10m", name, text)
+	}
+	return v
 }

@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 )
 
@@ -17,16 +15,8 @@ type Sample struct{ Heap, Goroutines, Descriptors, Disk, Resident int }
 func (e *Edge) Sample() Sample {
 	e.T.Helper()
 	s := Sample{Heap: e.Memory().Live, Resident: e.ResidentMiB()}
-	profile := e.Do(Call{Method: "GET", URL: e.AdminURL("/debug/pprof/goroutine?debug=1")})
-	line, _, _ := strings.Cut(string(profile.Body), "\n")
-	n, err := strconv.Atoi(line[strings.LastIndexByte(line, ' ')+1:])
-	if err != nil {
-		e.T.Fatalf("the goroutine profile starts with %q", line)
-	}
-	s.Goroutines = n
-	descriptors, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", e.Cmd.Process.Pid))
-	e.Must(err)
-	s.Descriptors = len(descriptors)
+	_, s.Goroutines = e.Goroutines()
+	s.Descriptors = len(value(os.ReadDir(fmt.Sprintf("/proc/%d/fd", e.Cmd.Process.Pid)))(e.T))
 	e.Must(filepath.WalkDir(e.Dir, func(_ string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
 			var info fs.FileInfo

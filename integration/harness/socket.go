@@ -35,14 +35,13 @@ type Socket struct {
 // Link carries the messages of one session. One goroutine may write and one
 // may read. No call blocks for longer than WaitTimeout.
 type Link interface {
-	// write sends one message.
 	Write(kind int, message []byte) error
-	// read returns the next message. The error is a *closed when the edge has
+	// Read returns the next message. The error is a *Closed when the edge has
 	// closed the session.
 	Read() (kind int, message []byte, err error)
-	// leave starts to end the session as a well-behaved client does.
+	// Leave starts to end the session as a well-behaved client does.
 	Leave() error
-	// cut ends the connection without closing the session.
+	// Cut ends the connection without closing the session.
 	Cut() error
 }
 
@@ -97,9 +96,7 @@ func (s *Socket) Send(kind int, message []byte) {
 // Publish sends a version 1 frame.
 func (s *Socket) Publish(tenant, channel, payload string) {
 	s.T.Helper()
-	s.SendFrame(wire.AppendPublish(nil, wire.Publish{
-		Tenant: []byte(tenant), Channel: []byte(channel), Payload: []byte(payload),
-	}))
+	s.SendFrame(RawPublish(tenant, channel, payload))
 }
 
 // PublishTagged sends a version 2 frame.
@@ -115,11 +112,19 @@ func (s *Socket) PublishTagged(delivery wire.Delivery, tenant, channel, payload 
 func (s *Socket) Subscribe(tenant string, patterns ...string) {
 	s.T.Helper()
 	for _, pattern := range patterns {
-		s.SendLine("SUB:" + tenant + ":" + pattern)
-		s.ExpectText("OK:SUB:" + tenant + ":" + pattern)
+		s.Ask("SUB", tenant, pattern)
 		if s.subscribed != nil {
 			s.subscribed()
 		}
+	}
+}
+
+// Ask sends lines of this verb, and awaits the OK of each.
+func (s *Socket) Ask(verb, tenant string, channels ...string) {
+	s.T.Helper()
+	for _, channel := range channels {
+		s.SendLine(verb + ":" + tenant + ":" + channel)
+		s.ExpectText("OK:" + verb + ":" + tenant + ":" + channel)
 	}
 }
 
@@ -130,11 +135,8 @@ func (s *Socket) ExpectText(want string) {
 	if s.stalled(err, want) {
 		return
 	}
-	if err != nil {
-		s.T.Fatalf("got %v, want the line %q", err, want)
-	}
-	if kind != AsText || string(message) != want {
-		s.T.Fatalf("got message %q (kind %d), want the line %q", message, kind, want)
+	if err != nil || kind != AsText || string(message) != want {
+		s.T.Fatalf("got message %q (kind %d), %v, want the line %q", message, kind, err, want)
 	}
 }
 
@@ -160,11 +162,8 @@ func (s *Socket) stalled(err error, line string) bool {
 func (s *Socket) ExpectDeliver(tenant, channel, payload string, patterns ...string) {
 	s.T.Helper()
 	kind, message, err := s.Read()
-	if err != nil {
-		s.T.Fatalf("got %v, want a message on %s", err, channel)
-	}
-	if kind != AsFrame {
-		s.T.Fatalf("got the line %q, want a message on %s", message, channel)
+	if err != nil || kind != AsFrame {
+		s.T.Fatalf("got %q, %v, want a message on %s", message, err, channel)
 	}
 	CheckDeliver(s.T, message, tenant, channel, payload, patterns...)
 }
@@ -173,15 +172,12 @@ func (s *Socket) ExpectDeliver(tenant, channel, payload string, patterns ...stri
 func CheckDeliver(t *testing.T, frame []byte, tenant, channel, payload string, patterns ...string) {
 	t.Helper()
 	got, err := wire.DecodeDeliver(frame)
-	if err != nil {
-		t.Fatalf("%v: %x", err, frame)
-	}
-	gotPatterns := slices.Sorted(slices.Values(got.Patterns))
+	slices.Sort(got.Patterns)
 	slices.Sort(patterns)
-	if string(got.Tenant) != tenant || string(got.Channel) != channel || string(got.Payload) != payload ||
-		!slices.Equal(gotPatterns, patterns) {
-		t.Fatalf("got tenant %q, channel %q, payload %q, patterns %q; want %q, %q, %q, %q",
-			got.Tenant, got.Channel, got.Payload, gotPatterns, tenant, channel, payload, patterns)
+	if err != nil || string(got.Tenant) != tenant || string(got.Channel) != channel || string(got.Payload) != payload ||
+		!slices.Equal(got.Patterns, patterns) {
+		t.Fatalf("got %q, %v, which is tenant %q, channel %q, payload %q, patterns %q; want %q, %q, %q, %q",
+			frame, err, got.Tenant, got.Channel, got.Payload, got.Patterns, tenant, channel, payload, patterns)
 	}
 }
 
@@ -189,12 +185,9 @@ func CheckDeliver(t *testing.T, frame []byte, tenant, channel, payload string, p
 func (s *Socket) ExpectClose(code wire.CloseCode) {
 	s.T.Helper()
 	_, message, err := s.Read()
-	if err == nil {
-		s.T.Fatalf("got message %q, want close code %d", message, code)
-	}
 	var closed *Closed
 	if !errors.As(err, &closed) || closed.Code != code {
-		s.T.Fatalf("got %v, want close code %d", err, code)
+		s.T.Fatalf("got message %q, %v, want close code %d", message, err, code)
 	}
 }
 
@@ -204,10 +197,9 @@ func (s *Socket) ExpectClose(code wire.CloseCode) {
 // do: it overtakes deliveries.)
 func (s *Socket) Fence() {
 	s.T.Helper()
-	s.fences++
-	pair := fmt.Sprintf("fence:n%d", s.fences)
-	s.SendLine("UNSUB:" + pair)
-	s.ExpectText("OK:UNSUB:" + pair)
+	if got := s.UntilFence(); len(got) > 0 {
+		s.T.Fatalf("got %d messages, the first of them %+v, want none", len(got), got[0])
+	}
 }
 
 // UntilFence returns what is on its way to this socket, in order.
@@ -225,9 +217,7 @@ func (s *Socket) UntilFence() (delivered []wire.Deliver) {
 			}
 			return delivered
 		}
-		d, err := wire.DecodeDeliver(message)
-		s.Must(err)
-		delivered = append(delivered, d)
+		delivered = append(delivered, value(wire.DecodeDeliver(message))(s.T))
 	}
 }
 
@@ -255,18 +245,9 @@ func (s *Socket) Close() {
 	s.ExpectClose(wire.CloseNormal)
 }
 
-func (s *Socket) Must(err error) {
-	s.T.Helper()
-	if err != nil {
-		s.T.Fatal(err)
-	}
-}
-
 // RawPublish is a version 1 frame, built without package wire.
 func RawPublish(tenant, channel, payload string) []byte {
-	frame := binary.BigEndian.AppendUint16(nil, uint16(len(tenant)))
-	frame = append(frame, tenant...)
-	frame = binary.BigEndian.AppendUint16(frame, uint16(len(channel)))
-	frame = append(frame, channel...)
+	frame := append(binary.BigEndian.AppendUint16(nil, uint16(len(tenant))), tenant...)
+	frame = append(binary.BigEndian.AppendUint16(frame, uint16(len(channel))), channel...)
 	return append(frame, payload...)
 }

@@ -9,20 +9,20 @@ type Transport struct {
 	Name    string // as in the rights of tokens
 	Other   string // the name of the other transport
 	TryOpen func(e *Edge, h Handshake) (*Socket, Answer, error)
-	// gone says that an edge which stops may answer a handshake like this.
+	// Gone says that an edge which stops may answer a handshake like this.
 	Gone func(error) bool
-	// codeAlone says that a session whose client has opened no stream yet can be
+	// CodeAlone says that a session whose client has opened no stream yet can be
 	// told no ERR line.
 	CodeAlone bool
-	// crowd is how many sessions a test opens where many are the point: those
+	// Crowd is how many sessions a test opens where many are the point: those
 	// over QUIC cost more.
 	Crowd int
 	Races int // how often a test tries to meet a moment
-	// reloads is how often a test reloads the edge below its clients.
+	// Reloads is how often a test reloads the edge below its clients.
 	Reloads int
-	// rude are ways in which a client leaves that break the transport's rules.
+	// Rude are ways in which a client leaves that break the transport's rules.
 	Rude []func(*Socket) error
-	// half leaves handshakes unfinished.
+	// Half leaves handshakes unfinished.
 	Half func(c *Stage, token string)
 }
 
@@ -80,10 +80,7 @@ func (c *Stage) DialBrowser(token string) *Socket {
 
 func (c *Stage) MustOpen(h Handshake) *Socket {
 	c.T.Helper()
-	s, refused := c.Open(h)
-	if s == nil {
-		c.T.Fatalf("the handshake was refused: %d %s", refused.Status, refused.Body)
-	}
+	s := c.accepted(c.Transport.TryOpen(c.Edge, h))
 	s.Ping() // the edge has all of the session now, the stream included
 	return s
 }
@@ -91,11 +88,7 @@ func (c *Stage) MustOpen(h Handshake) *Socket {
 // Open opens a session; a refusal comes back as the answer.
 func (c *Stage) Open(h Handshake) (*Socket, Answer) {
 	c.T.Helper()
-	s, a, err := c.Transport.TryOpen(c.Edge, h)
-	if err != nil {
-		c.T.Fatal(err)
-	}
-	return s, a
+	return c.answered(c.Transport.TryOpen(c.Edge, h))
 }
 
 // Settle requires that nothing is on its way from the publisher to these

@@ -2,7 +2,7 @@ package harness
 
 import (
 	"bufio"
-	"context"
+	"cmp"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -43,13 +43,7 @@ func (u Upgrade) bytes(port int) string {
 			header = append(header, usual)
 		}
 	}
-	if u.Method == "" {
-		u.Method = http.MethodGet
-	}
-	if u.Path == "" {
-		u.Path = "/ws"
-	}
-	return u.Method + " " + u.Path + " HTTP/1.1\r\n" + strings.Join(header, "\r\n") + "\r\n\r\n" + u.Body
+	return cmp.Or(u.Method, http.MethodGet) + " " + cmp.Or(u.Path, "/ws") + " HTTP/1.1\r\n" + strings.Join(header, "\r\n") + "\r\n\r\n" + u.Body
 }
 
 // Upgrade sends the handshake and returns the answer; the connection of one
@@ -61,61 +55,31 @@ func (e *Edge) Upgrade(u Upgrade) Answer {
 	return a
 }
 
-// Connect is upgrade for callers that continue with the connection: reader holds what the
+// Connect is Upgrade for callers that continue with the connection: reader holds what the
 // edge sent after its answer. The connection is closed when the test ends.
 func (e *Edge) Connect(u Upgrade) (a Answer, conn net.Conn, reader *bufio.Reader) {
 	e.T.Helper()
-	must := func(err error) {
-		e.T.Helper()
-		if err != nil {
-			e.T.Fatal(err)
-		}
-	}
 	port := e.HTTP
 	if u.TLS {
 		port = e.HTTPS
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), WaitTimeout)
-	defer cancel()
-	conn, err := DialLoopback(ctx, "tcp", fmt.Sprintf("localhost:%d", port))
-	must(err)
+	conn = value(net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port)))(e.T)
 	e.T.Cleanup(func() { conn.Close() })
-	must(conn.SetDeadline(time.Now().Add(WaitTimeout)))
+	e.Must(conn.SetDeadline(time.Now().Add(WaitTimeout)))
 	if u.Peer != "" {
 		family, edge := "TCP4", "127.0.0.1"
 		if strings.Contains(u.Peer, ":") {
 			family, edge = "TCP6", "::1"
 		}
-		_, err := fmt.Fprintf(conn, "PROXY %s %s %s 40000 %d\r\n", family, u.Peer, edge, port)
-		must(err)
+		value(fmt.Fprintf(conn, "PROXY %s %s %s 40000 %d\r\n", family, u.Peer, edge, port))(e.T)
 	}
 	if u.TLS {
-		config, err := e.TlsConfig()
-		must(err)
+		config := value(e.TlsConfig())(e.T)
 		config.ServerName = "localhost"
 		conn = tls.Client(conn, config)
 	}
-	_, err = conn.Write([]byte(u.bytes(port)))
-	must(err)
+	value(io.WriteString(conn, u.bytes(port)))(e.T)
 	reader = bufio.NewReader(conn)
-	res, err := http.ReadResponse(reader, &http.Request{Method: u.Method})
-	must(err)
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	must(err)
-	return Answer{Status: res.StatusCode, Header: res.Header, Body: body}, conn, reader
-}
-
-// AdminCall calls the admin API of the edge.
-func (e *Edge) AdminCall(method, path string, body any) Answer {
-	e.T.Helper()
-	return e.Do(Call{Method: method, URL: "http://" + e.AdminAddress() + path, Body: e.Encode(body)})
-}
-
-// IssueAnywhere issues a token with the rights of the whole overlay.
-func (e *Edge) IssueAnywhere(grants ...Object) Issued {
-	e.T.Helper()
-	var got Issued
-	e.AdminCall("POST", "/pubsub/tokens", TokenRequest(grants...)).Decode(e.T, http.StatusOK, &got)
-	return got
+	res := value(http.ReadResponse(reader, &http.Request{Method: u.Method}))(e.T)
+	return value(answerOf(res))(e.T), conn, reader
 }

@@ -1,8 +1,6 @@
 package harness
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -30,21 +28,39 @@ func (e *Edge) Dial(token string) *Socket {
 
 func (e *Edge) MustOpen(h Handshake) *Socket {
 	e.T.Helper()
-	s, refused := e.Open(h)
+	return e.accepted(e.TryOpen(h))
+}
+
+// Open is TryOpen on an edge that must answer.
+func (e *Edge) Open(h Handshake) (*Socket, Answer) {
+	e.T.Helper()
+	return e.answered(e.TryOpen(h))
+}
+
+func (e *Edge) answered(s *Socket, a Answer, err error) (*Socket, Answer) {
+	e.T.Helper()
+	e.Must(err)
+	return s, a
+}
+
+func (e *Edge) accepted(s *Socket, a Answer, err error) *Socket {
+	e.T.Helper()
 	if s == nil {
-		e.T.Fatalf("the handshake was refused: %d %s", refused.Status, refused.Body)
+		e.T.Fatalf("the handshake was refused: %d %s, %v", a.Status, a.Body, err)
 	}
 	return s
 }
 
-// Open is tryOpen on an edge that must answer.
-func (e *Edge) Open(h Handshake) (*Socket, Answer) {
+// wantSubprotocol requires that the edge has chosen the subprotocol if there were any.
+func (e *Edge) wantSubprotocol(h Handshake, got string) {
 	e.T.Helper()
-	s, a, err := e.TryOpen(h)
-	if err != nil {
-		e.T.Fatal(err)
+	want := ""
+	if len(h.Protocols) > 0 {
+		want = wire.Subprotocol
 	}
-	return s, a
+	if got != want {
+		e.T.Errorf("got subprotocol %q, want %q", got, want)
+	}
 }
 
 // TryOpen opens a WebSocket, on the plain HTTP site unless h has a URL. It returns a
@@ -59,35 +75,19 @@ func (e *Edge) TryOpen(h Handshake) (*Socket, Answer, error) {
 		NetDialContext: DialLoopback, Subprotocols: h.Protocols, EnableCompression: true, HandshakeTimeout: WaitTimeout,
 	}
 	if strings.HasPrefix(h.URL, "wss:") {
-		var err error
-		if dialer.TLSClientConfig, err = e.TlsConfig(); err != nil {
-			e.T.Fatal(err)
-		}
+		dialer.TLSClientConfig = value(e.TlsConfig())(e.T)
 	}
-	conn, res, err := dialer.DialContext(context.Background(), h.URL, h.Headers())
-	if res != nil {
-		defer res.Body.Close()
+	conn, res, err := dialer.Dial(h.URL, h.Headers())
+	if errors.Is(err, websocket.ErrBadHandshake) {
+		return nil, value(answerOf(res))(e.T), nil // gorilla keeps the first 1,024 bytes of the body
 	}
 	if err != nil {
-		if !errors.Is(err, websocket.ErrBadHandshake) {
-			return nil, Answer{}, err
-		}
-		body := new(bytes.Buffer)
-		if _, err := body.ReadFrom(res.Body); err != nil { // gorilla keeps the first 1,024 bytes
-			e.T.Fatal(err)
-		}
-		return nil, Answer{Status: res.StatusCode, Header: res.Header, Body: body.Bytes()}, nil
+		return nil, Answer{}, err
 	}
 	if got := res.Header.Get("Sec-WebSocket-Extensions"); got != "" {
 		e.T.Errorf("the edge agreed to extensions %q, want none", got)
 	}
-	want := ""
-	if len(h.Protocols) > 0 {
-		want = "llps.v1"
-	}
-	if got := conn.Subprotocol(); got != want {
-		e.T.Errorf("got subprotocol %q, want %q", got, want)
-	}
+	e.wantSubprotocol(h, conn.Subprotocol())
 	e.T.Cleanup(func() { conn.Close() })
 	return &Socket{T: e.T, Link: WebSocket{conn}}, Answer{Status: res.StatusCode, Header: res.Header}, nil
 }
@@ -120,16 +120,13 @@ func (w WebSocket) Cut() error { return w.NetConn().Close() }
 // HasInput reports whether something has arrived on a connection that was not read yet. It
 // reads nothing and does not wait.
 func HasInput(t *testing.T, conn *net.TCPConn) bool {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		t.Error(err)
-		return false
-	}
 	n := 0
-	err = raw.Control(func(fd uintptr) {
-		var b [1]byte
-		n, _, _ = syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-	})
+	raw, err := conn.SyscallConn()
+	if err == nil {
+		err = raw.Control(func(fd uintptr) {
+			n, _, _ = syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		})
+	}
 	if err != nil {
 		t.Error(err)
 	}

@@ -9,9 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
-	"strconv"
-	"testing"
 	"time"
 
 	"github.com/quic-go/quic-go"
@@ -28,7 +25,6 @@ type WebTransport struct {
 	Session  *webtransport.Session
 	Stream   *webtransport.Stream // nil: the session ended before
 	messages chan received        // what pump has read; it holds few
-	quit     chan struct{}        // closed when the test ends
 }
 
 // received is what a read of a stream gave.
@@ -48,21 +44,13 @@ func (e *Edge) DialWebTransport(token string) *Socket {
 
 func (e *Edge) MustOpenWebTransport(h Handshake) *Socket {
 	e.T.Helper()
-	s, refused := e.OpenWebTransport(h)
-	if s == nil {
-		e.T.Fatalf("the handshake was refused: %d %s", refused.Status, refused.Body)
-	}
-	return s
+	return e.accepted(e.TryWebTransport(h))
 }
 
-// OpenWebTransport is tryWebTransport on an edge that must answer.
+// OpenWebTransport is TryWebTransport on an edge that must answer.
 func (e *Edge) OpenWebTransport(h Handshake) (*Socket, Answer) {
 	e.T.Helper()
-	s, a, err := e.TryWebTransport(h)
-	if err != nil {
-		e.T.Fatal(err)
-	}
-	return s, a
+	return e.answered(e.TryWebTransport(h))
 }
 
 // TryWebTransport opens a session and its bidirectional stream. It returns a refusal as
@@ -86,20 +74,19 @@ func (e *Edge) TryWebTransport(h Handshake) (*Socket, Answer, error) {
 // before that, the first read returns the error.
 func (e *Edge) OnSession(conn *quic.Conn, session *webtransport.Session) *Socket {
 	e.T.Helper()
-	w := &WebTransport{Quic: conn, Session: session, messages: make(chan received, 64), quit: make(chan struct{})}
+	w := &WebTransport{Quic: conn, Session: session, messages: make(chan received, 64)}
 	stream, err := tryStream(session)
 	if err != nil {
 		w.messages <- received{err: err}
 		return &Socket{T: e.T, Link: w}
 	}
 	w.Stream = stream
-	pumped := make(chan struct{})
+	pumped, ended := make(chan struct{}), e.T.Context().Done()
 	go func() { // ends with the connection
 		defer close(pumped)
-		w.pump()
+		w.pump(ended)
 	}()
 	e.T.Cleanup(func() {
-		close(w.quit)
 		CloseQUIC(conn)
 		<-pumped
 	})
@@ -109,11 +96,7 @@ func (e *Edge) OnSession(conn *quic.Conn, session *webtransport.Session) *Socket
 // OpenStream is tryStream on a session that must be open.
 func (e *Edge) OpenStream(session *webtransport.Session) *webtransport.Stream {
 	e.T.Helper()
-	stream, err := tryStream(session)
-	if err != nil {
-		e.T.Fatal(err)
-	}
-	return stream
+	return value(tryStream(session))(e.T)
 }
 
 // tryStream opens a bidirectional stream and announces it to the edge at once, not with
@@ -135,9 +118,7 @@ func tryStream(session *webtransport.Session) (*webtransport.Stream, error) {
 func (e *Edge) OpenSession(conn *quic.Conn, h Handshake) (*webtransport.Session, Answer) {
 	e.T.Helper()
 	session, a, err := e.trySession(conn, h)
-	if err != nil {
-		e.T.Fatal(err)
-	}
+	e.Must(err)
 	return session, a
 }
 
@@ -150,17 +131,9 @@ func (e *Edge) trySession(conn *quic.Conn, h Handshake) (*webtransport.Session, 
 	}
 	transport := &webtransport.Transport{ApplicationProtocols: h.Protocols}
 	e.T.Cleanup(func() { transport.Close() })
-	client, err := transport.NewClientConn(conn)
-	if err != nil {
-		e.T.Fatal(err)
-	}
-	session, a, err := DialSession(client, h)
-	want := ""
-	if len(h.Protocols) > 0 {
-		want = "llps.v1"
-	}
-	if session != nil && session.SessionState().ApplicationProtocol != want {
-		e.T.Errorf("got subprotocol %q, want %q", session.SessionState().ApplicationProtocol, want)
+	session, a, err := DialSession(value(transport.NewClientConn(conn))(e.T), h)
+	if session != nil {
+		e.wantSubprotocol(h, session.SessionState().ApplicationProtocol)
 	}
 	return session, a, err
 }
@@ -173,33 +146,24 @@ func DialSession(client *webtransport.ClientConn, h Handshake) (*webtransport.Se
 	if res == nil {
 		return nil, Answer{}, err
 	}
-	a := Answer{Status: res.StatusCode, Header: res.Header}
-	if session == nil { // else the body is the session's
-		defer res.Body.Close()
-		if a.Body, err = io.ReadAll(res.Body); err != nil {
-			return nil, Answer{}, fmt.Errorf("%d with a body that breaks off: %w", a.Status, err)
-		}
+	if session != nil { // then the body is the session's
+		return session, Answer{Status: res.StatusCode, Header: res.Header}, nil
 	}
-	return session, a, nil
+	a, err := answerOf(res)
+	return nil, a, err
 }
 
 // DialQUIC is tryQUIC to an edge that must answer.
 func (e *Edge) DialQUIC(change func(*quic.Config)) *quic.Conn {
 	e.T.Helper()
-	conn, err := e.tryQUIC(change)
-	if err != nil {
-		e.T.Fatal(err)
-	}
-	return conn
+	return value(e.tryQUIC(change))(e.T)
 }
 
 // tryQUIC opens a QUIC connection to the HTTPS site, which is closed when the
 // test ends. change may change its configuration.
 func (e *Edge) tryQUIC(change func(*quic.Config)) (*quic.Conn, error) {
 	e.T.Helper()
-	settings := &quic.Config{
-		EnableDatagrams: true, EnableStreamResetPartialDelivery: true, InitialPacketSize: 1200,
-	}
+	settings := quicConfig()
 	if change != nil {
 		change(settings)
 	}
@@ -213,16 +177,17 @@ func (e *Edge) tryQUIC(change func(*quic.Config)) (*quic.Conn, error) {
 	return conn, nil
 }
 
+func quicConfig() *quic.Config {
+	return &quic.Config{EnableDatagrams: true, EnableStreamResetPartialDelivery: true, InitialPacketSize: 1200}
+}
+
 func (e *Edge) UdpAddress() *net.UDPAddr {
 	return &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: e.HTTPS}
 }
 
 func (e *Edge) QuicTLS() *tls.Config {
 	e.T.Helper()
-	config, err := e.TlsConfig()
-	if err != nil {
-		e.T.Fatal(err)
-	}
+	config := value(e.TlsConfig())(e.T)
 	config.ServerName, config.NextProtos = "localhost", []string{http3.NextProtoH3}
 	return config
 }
@@ -234,13 +199,13 @@ func CloseQUIC(conn *quic.Conn) {
 
 // pump reads the stream without delay, as browsers do: when the edge closes the session,
 // unread data on the stream is lost.
-func (w *WebTransport) pump() {
+func (w *WebTransport) pump(ended <-chan struct{}) {
 	reader := bufio.NewReader(w.Stream)
 	for {
 		message, err := ReadMessage(reader)
 		select {
 		case w.messages <- received{message, err}:
-		case <-w.quit:
+		case <-ended:
 			return
 		}
 		if err != nil {
@@ -276,16 +241,12 @@ func (w *WebTransport) WriteBytes(b []byte) error {
 	if w.Stream == nil {
 		return SessionEnd(w.Session)
 	}
-	if err := w.Stream.SetWriteDeadline(time.Now().Add(WaitTimeout)); err != nil {
-		return err
-	}
+	_ = w.Stream.SetWriteDeadline(time.Now().Add(WaitTimeout)) // always nil
 	_, err := w.Stream.Write(b)
 	return err
 }
 
 func (w *WebTransport) Read() (kind int, message []byte, err error) {
-	timer := time.NewTimer(WaitTimeout)
-	defer timer.Stop()
 	select {
 	case got := <-w.messages:
 		if got.err != nil {
@@ -296,7 +257,7 @@ func (w *WebTransport) Read() (kind int, message []byte, err error) {
 			return AsFrame, got.message, nil
 		}
 		return AsText, got.message, nil
-	case <-timer.C:
+	case <-time.After(WaitTimeout):
 		return 0, nil, ErrWaitTimeout
 	}
 }
@@ -336,106 +297,4 @@ func (w *WebTransport) Leave() error {
 func (w *WebTransport) Cut() error {
 	CloseQUIC(w.Quic)
 	return nil
-}
-
-// LineStream is a unidirectional stream of the client. Its methods fail the
-// test instead of returning errors.
-type LineStream struct {
-	t *testing.T
-	*webtransport.SendStream
-}
-
-// OpenLines opens a unidirectional stream.
-func (s *Socket) OpenLines() LineStream {
-	s.T.Helper()
-	stream, err := s.Wt().Session.OpenUniStream()
-	s.Must(err)
-	return LineStream{s.T, stream}
-}
-
-func (l LineStream) Send(text string) {
-	l.t.Helper()
-	if err := l.SetWriteDeadline(time.Now().Add(WaitTimeout)); err != nil {
-		l.t.Fatal(err)
-	}
-	if _, err := io.WriteString(l.SendStream, text); err != nil {
-		l.t.Fatal(err)
-	}
-}
-
-// OwnStream is the U stream of one subscription.
-type OwnStream struct {
-	T      *testing.T
-	stream *webtransport.ReceiveStream
-	reader *bufio.Reader
-}
-
-// AcceptOwn takes the next U stream, which starts with its OK.
-func (s *Socket) AcceptOwn(tenant, pattern string) *OwnStream {
-	s.T.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), WaitTimeout)
-	defer cancel()
-	stream, err := s.Wt().Session.AcceptUniStream(ctx)
-	s.Must(err)
-	u := &OwnStream{s.T, stream, bufio.NewReader(stream)}
-	if got := u.Next(); string(got) != "OK:SUB:"+tenant+":"+pattern {
-		s.T.Fatalf("the stream starts with %q, want OK:SUB:%s:%s", got, tenant, pattern)
-	}
-	return u
-}
-
-// SubscribeOwn subscribes with a stream of its own.
-func (s *Socket) SubscribeOwn(l LineStream, tenant, pattern string) *OwnStream {
-	s.T.Helper()
-	l.Send("SUB:U:" + tenant + ":" + pattern + "\n")
-	return s.AcceptOwn(tenant, pattern)
-}
-
-// Next returns the next message; nil at the stream's end.
-func (u *OwnStream) Next() []byte {
-	u.T.Helper()
-	if err := u.stream.SetReadDeadline(time.Now().Add(WaitTimeout)); err != nil {
-		u.T.Fatal(err)
-	}
-	message, err := ReadMessage(u.reader)
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	if err != nil {
-		u.T.Fatal(err)
-	}
-	return message
-}
-
-// Http3 is a plain HTTP/3 client of the HTTPS site, closed when the test ends.
-func (e *Edge) Http3() *http3.Transport {
-	e.T.Helper()
-	config, err := e.TlsConfig()
-	if err != nil {
-		e.T.Fatal(err)
-	}
-	transport := &http3.Transport{
-		TLSClientConfig: config,
-		Dial: func(ctx context.Context, _ string, t *tls.Config, q *quic.Config) (*quic.Conn, error) {
-			return quic.DialAddr(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(e.HTTPS)), t, q)
-		},
-	}
-	e.T.Cleanup(func() {
-		if err := transport.Close(); err != nil {
-			e.T.Error(err)
-		}
-	})
-	return transport
-}
-
-// Http2 is an HTTP/2 client of the HTTPS site.
-func (e *Edge) Http2() *http.Transport {
-	e.T.Helper()
-	config, err := e.TlsConfig()
-	if err != nil {
-		e.T.Fatal(err)
-	}
-	transport := &http.Transport{DialContext: DialLoopback, TLSClientConfig: config, ForceAttemptHTTP2: true}
-	e.T.Cleanup(transport.CloseIdleConnections)
-	return transport
 }
