@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"reflect"
 	"testing"
 )
 
@@ -18,56 +17,49 @@ type deliverFields struct {
 	Sender     *string  `json:"sender"`
 }
 
-func TestDecodeDeliver(t *testing.T) {
-	for _, v := range load[deliverFields](t, "deliver.json") {
-		t.Run(v.Comment, func(t *testing.T) {
-			got, err := DecodeDeliver(v.Input)
-			if ignored := IsUnknownFrame(v.Input); ignored != v.Expect.Ignored {
-				t.Errorf("ignored: %v", ignored)
-			}
-			if !sameError(t, err, v.Expect.Error) {
-				if !reflect.DeepEqual(got, Deliver{}) {
-					t.Errorf("a broken frame gives %+v", got)
-				}
-				return
-			}
-			fields := deliverFields{string(got.Tenant), string(got.Channel), hex.EncodeToString(got.Payload), got.Patterns, "", nil}
-			if got.Stored {
-				fields.Position = got.Position.String()
-			}
-			if sender := string(got.Sender); got.HasSender {
-				fields.Sender = &sender
-			} else if got.Sender != nil {
-				t.Errorf("the sender %q without the field", got.Sender)
-			}
-			if !reflect.DeepEqual(fields, v.Expect.Fields) {
-				t.Errorf("got %+v, want %+v", fields, v.Expect.Fields)
-			}
-			reencodeDeliver(t, v.Input, got)
-			for n := range len(v.Input) {
-				if _, err := DecodeDeliver(v.Input[:n]); err == nil {
-					t.Errorf("the first %d of %d bytes decode", n, len(v.Input))
-				} else {
-					sameError(t, err, CodeBadFrame)
-				}
-			}
-		})
-	}
+var deliverCodec = codec[deliverFields, Deliver]{
+	file: "deliver.json", broken: ErrBadFrame, decode: DecodeDeliver,
+	fields: func(d Deliver) deliverFields {
+		fields := deliverFields{string(d.Tenant), string(d.Channel), hex.EncodeToString(d.Payload), d.Patterns, "", nil}
+		if d.Stored {
+			fields.Position = d.Position.String()
+		}
+		if sender := string(d.Sender); d.HasSender {
+			fields.Sender = &sender
+		}
+		return fields
+	},
+	again: func(t *testing.T, b []byte, d Deliver) {
+		again, n := AppendDeliver(nil, d.Tenant, d.Channel, d.Payload, d.Patterns), DeliverLen(d.Tenant, d.Channel, d.Payload, d.Patterns)
+		if d.Stored || d.HasSender {
+			again, n = AppendDeliverFields(nil, &d), DeliverFieldsLen(&d)
+		}
+		if !bytes.Equal(again, b) || n != len(again) {
+			t.Errorf("%x encodes again to %x, of a length of %d", b, again, n)
+		}
+		if IsUnknownFrame(b) || !d.HasSender && d.Sender != nil {
+			t.Errorf("%x is unknown, or has a sender without the field: %+v", b, d)
+		}
+	},
 }
 
-func reencodeDeliver(t *testing.T, b []byte, d Deliver) {
-	t.Helper()
-	again, n := AppendDeliver(nil, d.Tenant, d.Channel, d.Payload, d.Patterns), DeliverLen(d.Tenant, d.Channel, d.Payload, d.Patterns)
-	if d.Stored || d.HasSender {
-		again, n = AppendDeliverFields(nil, &d), DeliverFieldsLen(&d)
+func TestDecodeDeliver(t *testing.T) {
+	c := deliverCodec
+	c.more = func(t *testing.T, v vector[deliverFields], _ Deliver) {
+		if ignored := IsUnknownFrame(v.Input); ignored != v.Expect.Ignored {
+			t.Errorf("ignored: %v", ignored)
+		}
+		if _, err := DecodePresence(v.Input); !errors.Is(err, ErrBadFrame) || IsPresence(v.Input) {
+			t.Errorf("it passes for a presence frame: %v", err)
+		}
+		if v.Expect.Error == "" {
+			deliverCodec.truncated(t, v.Input)
+		}
 	}
-	if !bytes.Equal(again, b) {
-		t.Errorf("%x encodes again to %x", b, again)
-	}
-	if n != len(again) {
-		t.Errorf("the length is said to be %d, the frame has %d bytes", n, len(again))
-	}
+	c.test(t)
 }
+
+func FuzzDecodeDeliver(f *testing.F) { deliverCodec.fuzz(f) }
 
 func TestAppendDeliverKeepsDst(t *testing.T) {
 	got := AppendDeliver([]byte("x"), nil, nil, nil, []string{"#"})
@@ -114,25 +106,6 @@ func TestAppendDeliverAllocatesNothing(t *testing.T) {
 			t.Errorf("the frame has %d bytes, DeliverFieldsLen %d", len(dst), cap(dst))
 		}
 	}
-}
-
-func FuzzDecodeDeliver(f *testing.F) {
-	for _, v := range load[deliverFields](f, "deliver.json") {
-		f.Add([]byte(v.Input))
-	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		d, err := DecodeDeliver(b)
-		if err != nil {
-			if !errors.Is(err, ErrBadFrame) {
-				t.Errorf("error %v", err)
-			}
-			return
-		}
-		if IsUnknownFrame(b) {
-			t.Errorf("%x is unknown, and decodes", b)
-		}
-		reencodeDeliver(t, b, d)
-	})
 }
 
 func BenchmarkAppendDeliver(b *testing.B) {

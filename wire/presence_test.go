@@ -2,8 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"errors"
-	"reflect"
 	"testing"
 )
 
@@ -30,73 +28,52 @@ type countField struct {
 	Members uint32 `json:"members"`
 }
 
-func fieldsOfPresence(p Presence) presenceFields {
-	f := presenceFields{Tenant: p.Tenant, Pattern: p.Pattern, First: p.First, Synced: p.Synced, Counts: p.Counts}
-	for _, m := range p.Members {
-		f.Members = append(f.Members, memberField{m.Channel, m.Subject, m.Here, m.Since, string(m.Info)})
-	}
-	for _, c := range p.Channels {
-		f.Channels = append(f.Channels, countField(c))
-	}
-	return f
+var presenceCodec = codec[presenceFields, Presence]{
+	file: "presence.json", broken: ErrBadFrame, decode: DecodePresence,
+	fields: func(p Presence) presenceFields {
+		f := presenceFields{Tenant: p.Tenant, Pattern: p.Pattern, First: p.First, Synced: p.Synced, Counts: p.Counts}
+		for _, m := range p.Members {
+			f.Members = append(f.Members, memberField{m.Channel, m.Subject, m.Here, m.Since, string(m.Info)})
+		}
+		for _, c := range p.Channels {
+			f.Channels = append(f.Channels, countField(c))
+		}
+		return f
+	},
+	again: func(t *testing.T, b []byte, p Presence) {
+		again := AppendPresence(nil, &p, len(p.Members)+len(p.Channels))
+		for i := range p.Members {
+			again = AppendMember(again, &p.Members[i])
+		}
+		for _, c := range p.Channels {
+			again = AppendMemberCount(again, c)
+		}
+		if !bytes.Equal(again, b) {
+			t.Errorf("%x encodes again to %x", b, again)
+		}
+		if IsUnknownFrame(b) || !IsPresence(b) {
+			t.Errorf("%x is unknown, and decodes", b)
+		}
+	},
 }
 
 func TestDecodePresence(t *testing.T) {
-	for _, v := range load[presenceFields](t, "presence.json") {
-		t.Run(v.Comment, func(t *testing.T) {
-			got, err := DecodePresence(v.Input)
-			if ignored := IsUnknownFrame(v.Input); ignored != v.Expect.Ignored {
-				t.Errorf("ignored: %v", ignored)
-			}
-			if _, err := DecodeDeliver(v.Input); err == nil {
-				t.Error("it is a deliver frame, too")
-			}
-			if !sameError(t, err, v.Expect.Error) {
-				if !reflect.DeepEqual(got, Presence{}) {
-					t.Errorf("a broken frame gives %+v", got)
-				}
-				return
-			}
-			if !IsPresence(v.Input) {
-				t.Error("it is said to be no presence frame")
-			}
-			if fields := fieldsOfPresence(got); !reflect.DeepEqual(fields, v.Expect.Fields) {
-				t.Errorf("got %+v, want %+v", fields, v.Expect.Fields)
-			}
-			reencodePresence(t, v.Input, got)
-			for n := range len(v.Input) {
-				if _, err := DecodePresence(v.Input[:n]); err == nil {
-					t.Errorf("the first %d of %d bytes decode", n, len(v.Input))
-				} else {
-					sameError(t, err, CodeBadFrame)
-				}
-			}
-		})
-	}
-}
-
-func reencodePresence(t *testing.T, b []byte, p Presence) {
-	t.Helper()
-	again := AppendPresence(nil, &p, len(p.Members)+len(p.Channels))
-	for i := range p.Members {
-		again = AppendMember(again, &p.Members[i])
-	}
-	for _, c := range p.Channels {
-		again = AppendMemberCount(again, c)
-	}
-	if !bytes.Equal(again, b) {
-		t.Errorf("%x encodes again to %x", b, again)
-	}
-}
-
-// No deliver frame passes for a presence frame.
-func TestDecodePresenceOfOthers(t *testing.T) {
-	for _, v := range read[deliverFields](t, "deliver.json") {
-		if _, err := DecodePresence(v.Input); !errors.Is(err, ErrBadFrame) || IsPresence(v.Input) {
-			t.Errorf("%s: %v", v.Comment, err)
+	c := presenceCodec
+	c.more = func(t *testing.T, v vector[presenceFields], _ Presence) {
+		if ignored := IsUnknownFrame(v.Input); ignored != v.Expect.Ignored {
+			t.Errorf("ignored: %v", ignored)
+		}
+		if _, err := DecodeDeliver(v.Input); err == nil {
+			t.Error("it is a deliver frame, too")
+		}
+		if v.Expect.Error == "" {
+			presenceCodec.truncated(t, v.Input)
 		}
 	}
+	c.test(t)
 }
+
+func FuzzDecodePresence(f *testing.F) { presenceCodec.fuzz(f) }
 
 // What is decoded is a copy: the caller keeps members, and reads the next frame.
 func TestDecodePresenceCopies(t *testing.T) {
@@ -120,23 +97,4 @@ func TestDecodePresenceBoundsAllocation(t *testing.T) {
 			t.Errorf("counts %v: 65,535 entries announced, none there: %v allocations", counts, n)
 		}
 	}
-}
-
-func FuzzDecodePresence(f *testing.F) {
-	for _, v := range load[presenceFields](f, "presence.json") {
-		f.Add([]byte(v.Input))
-	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := DecodePresence(b)
-		if err != nil {
-			if !errors.Is(err, ErrBadFrame) {
-				t.Errorf("error %v", err)
-			}
-			return
-		}
-		if IsUnknownFrame(b) || !IsPresence(b) {
-			t.Errorf("%x is unknown, and decodes", b)
-		}
-		reencodePresence(t, b, p)
-	})
 }

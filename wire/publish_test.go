@@ -3,9 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"reflect"
 	"testing"
 )
 
@@ -19,68 +17,55 @@ type publishFields struct {
 	PayloadHex string   `json:"payload_hex"`
 }
 
+var publishCodec = codec[publishFields, Publish]{
+	file: "publish.json", broken: ErrBadFrame, decode: DecodePublish,
+	fields: func(p Publish) publishFields {
+		return publishFields{
+			p.Version(), p.Delivery, p.ID, hex.EncodeToString(p.Key),
+			string(p.Tenant), string(p.Channel), hex.EncodeToString(p.Payload),
+		}
+	},
+	again: func(t *testing.T, b []byte, p Publish) {
+		again := AppendPublish(nil, p)
+		if n := PublishLen(p); !bytes.Equal(again, b) || n != len(again) {
+			t.Errorf("%x encodes again to %x, of a length of %d", b, again, n)
+		}
+	},
+}
+
 func TestDecodePublish(t *testing.T) {
-	for _, v := range load[publishFields](t, "publish.json") {
-		t.Run(v.Comment, func(t *testing.T) {
-			got, err := DecodePublish(v.Input)
-			if !sameError(t, err, v.Expect.Error) {
-				if !reflect.DeepEqual(got, Publish{}) {
-					t.Errorf("a broken frame gives %+v", got)
-				}
-				return
+	c := publishCodec
+	c.more = func(t *testing.T, v vector[publishFields], got Publish) {
+		if v.Expect.Error != "" {
+			return
+		}
+		// The payload runs to the end of the frame: cutting it gives a shorter payload.
+		header := len(v.Input) - len(got.Payload)
+		publishCodec.truncated(t, v.Input[:header:header])
+		for n := header; n < len(v.Input); n++ {
+			if cut, err := DecodePublish(v.Input[:n]); err != nil || !bytes.Equal(cut.Payload, v.Input[header:n]) {
+				t.Errorf("the first %d bytes give payload %x, error %v", n, cut.Payload, err)
 			}
-			fields := publishFields{
-				got.Version(), got.Delivery, got.ID, hex.EncodeToString(got.Key),
-				string(got.Tenant), string(got.Channel), hex.EncodeToString(got.Payload),
-			}
-			if fields != v.Expect.Fields {
-				t.Errorf("got %+v, want %+v", fields, v.Expect.Fields)
-			}
-			reencodePublish(t, v.Input, got)
-			truncatePublish(t, v.Input, got)
-		})
-	}
-}
-
-func reencodePublish(t *testing.T, b []byte, p Publish) {
-	t.Helper()
-	again := AppendPublish(nil, p)
-	if !bytes.Equal(again, b) {
-		t.Errorf("%x encodes again to %x", b, again)
-	}
-	if n := PublishLen(p); n != len(again) {
-		t.Errorf("PublishLen = %d, the frame has %d bytes", n, len(again))
-	}
-}
-
-// truncatePublish checks that every truncation of the header errors. The
-// payload runs to the end of the frame: cutting it gives a shorter payload.
-func truncatePublish(t *testing.T, b []byte, p Publish) {
-	t.Helper()
-	header := len(b) - len(p.Payload)
-	for n := range len(b) {
-		cut, err := DecodePublish(b[:n])
-		switch {
-		case n < header:
-			sameError(t, err, CodeBadFrame)
-		case err != nil || !bytes.Equal(cut.Payload, b[header:n]):
-			t.Errorf("the first %d bytes give payload %x, error %v", n, cut.Payload, err)
 		}
 	}
+	c.test(t)
 }
 
+func FuzzDecodePublish(f *testing.F) { publishCodec.fuzz(f) }
+
 func TestDecodePublishAliases(t *testing.T) {
-	b := AppendPublish(nil, Publish{Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("p")})
+	b := AppendPublish(nil, Publish{Confirm: true, Key: []byte("k"), Tenant: []byte("t"), Channel: []byte("c"), Payload: []byte("p")})
 	p, err := DecodePublish(b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b[2], b[5], b[6] = 'T', 'C', 'P'
-	if string(p.Tenant)+string(p.Channel)+string(p.Payload) != "TCP" {
+	copy(b, bytes.ToUpper(b))
+	if string(p.Key)+string(p.Tenant)+string(p.Channel)+string(p.Payload) != "KTCP" {
 		t.Errorf("%+v does not alias the frame", p)
 	}
-	if _ = append(p.Tenant, "xxx"...); string(p.Channel) != "C" {
-		t.Error("appending to the tenant reaches the channel")
+	_, _ = append(p.Key, "xxx"...), append(p.Tenant, "xxx"...)
+	if string(p.Tenant)+string(p.Channel) != "TC" {
+		t.Error("appending to the key or the tenant reaches what follows")
 	}
 }
 
@@ -105,17 +90,6 @@ func TestDecodePublishAllocatesNothing(t *testing.T) {
 	noAllocs(t, "append version 3", func() { dst = AppendPublish(dst[:0], p) })
 }
 
-// A key ends where the names begin, also for who appends to it.
-func TestDecodePublishKeyIsCapped(t *testing.T) {
-	p, err := DecodePublish(AppendPublish(nil, Publish{Confirm: true, Key: []byte("k"), Tenant: []byte("t"), Channel: []byte("c")}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _ = append(p.Key, "xxx"...); string(p.Tenant) != "t" {
-		t.Error("appending to the key reaches the tenant")
-	}
-}
-
 func TestDeliveryString(t *testing.T) {
 	for d, want := range map[Delivery]string{
 		Broadcast: "broadcast", OneNearest: "one-nearest", OneRandom: "one-random", 3: "Delivery(3)",
@@ -124,22 +98,6 @@ func TestDeliveryString(t *testing.T) {
 			t.Errorf("Delivery %d is %q, want %q", uint8(d), got, want)
 		}
 	}
-}
-
-func FuzzDecodePublish(f *testing.F) {
-	for _, v := range load[publishFields](f, "publish.json") {
-		f.Add([]byte(v.Input))
-	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := DecodePublish(b)
-		if err != nil {
-			if !errors.Is(err, ErrBadFrame) {
-				t.Errorf("error %v", err)
-			}
-			return
-		}
-		reencodePublish(t, b, p)
-	})
 }
 
 var payloadSizes = []int{0, 128, 4096, 65536}

@@ -3,11 +3,13 @@ package wire
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"io"
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // streamFields are what is found at the front of a byte stream.
@@ -217,22 +219,19 @@ func TestIsFrame(t *testing.T) {
 
 // The first byte tells what every codec of this package makes apart.
 func TestIsFrameTellsCodecsApart(t *testing.T) {
-	each := func(b input, broken Code, frame bool) {
-		if broken == "" && IsFrame(b) != frame {
-			t.Errorf("IsFrame(%q) = %v", b, !frame)
+	beginsWith(t, publishCodec, true)
+	beginsWith(t, deliverCodec, true)
+	beginsWith(t, presenceCodec, true)
+	beginsWith(t, lineCodec, false)
+	beginsWith(t, serverLineCodec, false)
+}
+
+func beginsWith[E, T any](t *testing.T, c codec[E, T], frame bool) {
+	t.Helper()
+	for _, v := range load[E](t, c.file) {
+		if v.Expect.Error == "" && IsFrame(v.Input) != frame {
+			t.Errorf("IsFrame(%q) = %v", v.Input, !frame)
 		}
-	}
-	for _, v := range load[publishFields](t, "publish.json") {
-		each(v.Input, v.Expect.Error, true)
-	}
-	for _, v := range load[deliverFields](t, "deliver.json") {
-		each(v.Input, v.Expect.Error, true)
-	}
-	for _, v := range load[lineFields](t, "lines.json") {
-		each(v.Input, v.Expect.Error, false)
-	}
-	for _, v := range load[serverLineFields](t, "server_lines.json") {
-		each(v.Input, v.Expect.Error, false)
 	}
 }
 
@@ -265,31 +264,22 @@ type streamLineFields struct {
 	PatternHex string `json:"pattern_hex"`
 }
 
-func TestParseStreamLine(t *testing.T) {
-	for _, v := range load[streamLineFields](t, "stream_lines.json") {
-		t.Run(v.Comment, func(t *testing.T) {
-			got, err := ParseUniStreamLine(v.Input)
-			if !sameError(t, err, v.Expect.Error) {
-				if !reflect.DeepEqual(got, Line{}) {
-					t.Errorf("a broken line gives %+v", got)
-				}
-				return
-			}
-			want := v.Expect.Fields
-			if want.PatternHex != "" {
-				want.Pattern, want.PatternHex = string(unhex(t, want.PatternHex)), ""
-			}
-			fields := streamLineFields{got.Verb.String(), "D", string(got.Tenant), string(got.Pattern), ""}
-			if got.Own {
-				fields.Marker = "U"
-			}
-			if fields != want {
-				t.Errorf("got %+v, want %+v", fields, want)
-			}
-			reencodeStreamLine(t, v.Input, got)
-		})
-	}
+var streamLineCodec = codec[streamLineFields, Line]{
+	file: "stream_lines.json", broken: ErrBadRequest, decode: ParseUniStreamLine,
+	fields: func(l Line) streamLineFields {
+		f := streamLineFields{l.Verb.String(), "D", string(l.Tenant), string(l.Pattern), ""}
+		if l.Own {
+			f.Marker = "U"
+		}
+		if !utf8.ValidString(f.Pattern) {
+			f.Pattern, f.PatternHex = "", hex.EncodeToString(l.Pattern)
+		}
+		return f
+	},
+	again: reencodeStreamLine,
 }
+
+func TestParseStreamLine(t *testing.T) { streamLineCodec.test(t) }
 
 func encodeStreamLine(l Line) []byte {
 	return AppendUniStreamLine(nil, l.Verb, l.Own, string(l.Tenant), string(l.Pattern))
@@ -383,17 +373,8 @@ func TestAppendStreamLine(t *testing.T) {
 }
 
 func FuzzParseStreamLine(f *testing.F) {
-	for _, v := range load[streamLineFields](f, "stream_lines.json") {
-		f.Add([]byte(v.Input))
-	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		l, err := ParseUniStreamLine(b)
-		if err != nil {
-			if !errors.Is(err, ErrBadRequest) {
-				t.Errorf("error %v", err)
-			}
-			return
-		}
+	c := streamLineCodec
+	c.again = func(t *testing.T, b []byte, l Line) {
 		reencodeStreamLine(t, b, l)
 		if bytes.HasSuffix(l.Pattern, []byte("\r")) {
 			return // the end of the pattern now reads as the end of the line
@@ -405,5 +386,6 @@ func FuzzParseStreamLine(f *testing.F) {
 		if again, err := ParseUniStreamLine(encoded); err != nil || !reflect.DeepEqual(again, l) {
 			t.Errorf("%q parses to %+v, its encoding to %+v, %v", b, l, again, err)
 		}
-	})
+	}
+	c.fuzz(f)
 }

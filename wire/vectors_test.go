@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 )
 
@@ -156,5 +157,65 @@ func noAllocs(t *testing.T, what string, f func()) {
 	t.Helper()
 	if n := testing.AllocsPerRun(100, f); n != 0 {
 		t.Errorf("%s: %v allocations a run, want 0", what, n)
+	}
+}
+
+// codec is a format: how it is decoded, and encoded again.
+type codec[E, T any] struct {
+	file   string // of its vectors
+	broken error  // of all that does not decode
+	decode func([]byte) (T, error)
+	fields func(T) E                                  // as the vectors have them
+	again  func(t *testing.T, b []byte, decoded T)    // checks that decoded encodes to b again
+	more   func(t *testing.T, v vector[E], decoded T) // checks of each vector; nil: none
+}
+
+// test checks each vector.
+func (c codec[E, T]) test(t *testing.T) {
+	var zero T
+	for _, v := range load[E](t, c.file) {
+		t.Run(v.Comment, func(t *testing.T) {
+			got, err := c.decode(v.Input)
+			if c.more != nil {
+				c.more(t, v, got)
+			}
+			if !sameError(t, err, v.Expect.Error) {
+				if !reflect.DeepEqual(got, zero) {
+					t.Errorf("what is broken gives %+v", got)
+				}
+				return
+			}
+			if fields := c.fields(got); !reflect.DeepEqual(fields, v.Expect.Fields) {
+				t.Errorf("got %+v, want %+v", fields, v.Expect.Fields)
+			}
+			c.again(t, v.Input, got)
+		})
+	}
+}
+
+// fuzz checks that whatever decodes encodes again to what it was.
+func (c codec[E, T]) fuzz(f *testing.F) {
+	for _, v := range load[E](f, c.file) {
+		f.Add([]byte(v.Input))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got, err := c.decode(b)
+		if err == nil {
+			c.again(t, b, got)
+		} else if !errors.Is(err, c.broken) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// truncated checks that no beginning of b decodes.
+func (c codec[E, T]) truncated(t *testing.T, b []byte) {
+	t.Helper()
+	for n := range len(b) {
+		if _, err := c.decode(b[:n]); err == nil {
+			t.Errorf("the first %d of %d bytes decode", n, len(b))
+		} else {
+			sameError(t, err, CodeBadFrame)
+		}
 	}
 }
