@@ -89,7 +89,7 @@ func (e *Edge) SilentSession(ctx context.Context, member int) (int, error) {
 	defer socket.Close()
 	transport := &quic.Transport{Conn: socket}
 	defer transport.Close()
-	conn, err := transport.Dial(ctx, e.UdpAddress(), e.QuicTLS(), quicConfig())
+	conn, err := transport.Dial(ctx, e.udpAddress(), e.quicTLS(), quicConfig())
 	if err != nil {
 		return 0, err
 	}
@@ -100,7 +100,7 @@ func (e *Edge) SilentSession(ctx context.Context, member int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	session, refused, err := DialSession(client, Handshake{URL: e.HttpsURL("/wt")})
+	session, refused, err := dialSession(client, Handshake{URL: e.HttpsURL("/wt")})
 	if err == nil && session == nil {
 		err = fmt.Errorf("refused: %d", refused.Status)
 	}
@@ -117,7 +117,7 @@ func (e *Edge) SilentSession(ctx context.Context, member int) (int, error) {
 // GarbagePackets sends random datagrams for a second, of which half look like the
 // first packets of a QUIC connection.
 func (e *Edge) GarbagePackets(ctx context.Context, _ int) (int, error) {
-	conn, err := net.DialUDP("udp4", nil, e.UdpAddress())
+	conn, err := net.DialUDP("udp4", nil, e.udpAddress())
 	if err != nil {
 		return 0, err
 	}

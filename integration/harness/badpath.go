@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -23,25 +24,16 @@ type BadPath struct {
 	changed  sync.Cond // signals changes of the fields below; its lock is mu
 	closed   bool
 	refusing bool
-	held     bool // TCP
-	lost     bool // UDP
-	deaf     bool // UDP to the edge, from clients that have had an answer
-	deafened int  // such packets that were lost
-	longest  int  // the largest payload over UDP that passes, bytes; 0: any
-	pipes    []*pathPipe
-	flows    map[string]*pathFlow // by the client's address
-	closers  []io.Closer          // the sockets of the path, and those of its clients over TCP
+	held     bool        // TCP
+	lost     bool        // UDP
+	closers  []io.Closer // all sockets
 }
-
-// maxPathClients bounds the connections and UDP addresses that a path carries during its
-// life. Tests stay far below it.
-const maxPathClients = 1024
 
 // NewBadPath returns a path without faults, on all addresses of localhost. It ends with
 // the test.
 func NewBadPath(t *testing.T, e *Edge) *BadPath {
 	t.Helper()
-	p := &BadPath{t: t, port: loopback.FreePort(t), to: fmt.Sprintf("127.0.0.1:%d", e.HTTPS), flows: map[string]*pathFlow{}}
+	p := &BadPath{t: t, port: loopback.FreePort(t), to: fmt.Sprintf("127.0.0.1:%d", e.HTTPS)}
 	p.changed.L = &p.mu
 	t.Cleanup(func() {
 		p.End()
@@ -55,7 +47,7 @@ func NewBadPath(t *testing.T, e *Edge) *BadPath {
 		}
 		must(t, err)
 		packets := value(net.ListenPacket("udp", address))(t)
-		p.closers = append(p.closers, listener, packets)
+		p.keep(listener, packets)
 		p.work.Go(func() { p.accept(listener) }) // ends with the listener
 		p.work.Go(func() { p.carry(packets) })   // ends with the socket
 	}
@@ -75,42 +67,15 @@ func (p *BadPath) change(change func()) {
 // Refuse turns new clients away.
 func (p *BadPath) Refuse() { p.change(func() { p.refusing, p.lost = true, true }) }
 
-// Swallow lets nothing through. Packets over UDP are lost, as by [badPath.swallowUDP]; TCP
+// Swallow lets nothing through. Packets over UDP are lost, as by [BadPath.SwallowUDP]; TCP
 // is held up, since its ends would retransmit what was lost.
 func (p *BadPath) Swallow() { p.change(func() { p.held, p.lost = true, true }) }
 
-// Deafen loses what clients send over UDP once the edge has answered them.
-func (p *BadPath) Deafen() { p.change(func() { p.deaf = true }) }
-
-// Deafened is how many packets were lost so.
-func (p *BadPath) Deafened() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.deafened
-}
-
 func (p *BadPath) SwallowUDP() { p.change(func() { p.lost = true }) }
-
-// Narrow loses packets over UDP with a larger payload than longest.
-func (p *BadPath) Narrow(longest int) { p.change(func() { p.longest = longest }) }
 
 // Heal lets everything through again, first what TCP has held up.
 func (p *BadPath) Heal() {
-	p.change(func() { p.refusing, p.held, p.lost, p.deaf, p.longest = false, false, false, false, 0 })
-}
-
-// Readdress gives the clients another address, as a NAT does after a restart: the edge
-// receives packets over UDP from another port, and nothing more over the old TCP
-// connections.
-func (p *BadPath) Readdress() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, pipe := range p.pipes {
-		pipe.cut = true
-	}
-	for _, f := range p.flows {
-		p.Connect(f)
-	}
+	p.change(func() { p.refusing, p.held, p.lost = false, false, false })
 }
 
 // End closes all connections and sockets.
@@ -120,17 +85,19 @@ func (p *BadPath) End() {
 		for _, c := range p.closers {
 			c.Close()
 		}
-		for _, f := range p.flows {
-			if f.edge != nil {
-				f.edge.Close()
-			}
-		}
 	})
 }
 
-// A pathPipe is a connection over TCP.
-type pathPipe struct {
-	cut bool // nothing passes any longer
+// keep notes sockets for the end, and closes them if that was before.
+func (p *BadPath) keep(sockets ...io.Closer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closers = append(p.closers, sockets...)
+	for _, c := range sockets {
+		if p.closed {
+			c.Close()
+		}
+	}
 }
 
 func (p *BadPath) accept(l net.Listener) {
@@ -140,7 +107,7 @@ func (p *BadPath) accept(l net.Listener) {
 			return
 		}
 		p.mu.Lock()
-		refused := p.refusing || p.closed || len(p.pipes) == maxPathClients
+		refused := p.refusing
 		p.mu.Unlock()
 		if refused {
 			_ = client.(*net.TCPConn).SetLinger(0) // a reset
@@ -152,112 +119,74 @@ func (p *BadPath) accept(l net.Listener) {
 			client.Close()
 			continue
 		}
-		pipe := &pathPipe{}
-		p.mu.Lock()
-		p.pipes, p.closers = append(p.pipes, pipe), append(p.closers, client, edge)
-		if p.closed {
-			client.Close()
-			edge.Close()
-		}
-		p.mu.Unlock()
-		p.work.Go(func() { p.pump(pipe, client, edge) }) // both end with either side, or the path
-		p.work.Go(func() { p.pump(pipe, edge, client) })
+		p.keep(client, edge)
+		p.work.Go(func() { p.pump(client, edge) }) // both end with either side, or the path
+		p.work.Go(func() { p.pump(edge, client) })
 	}
 }
 
 // pump copies from one side to the other. What is held up, including the end, waits here
 // and in the buffers of the sockets.
-func (p *BadPath) pump(pipe *pathPipe, from, to net.Conn) {
+func (p *BadPath) pump(from, to net.Conn) {
+	defer from.Close()
+	defer to.Close()
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buffer)
 		p.mu.Lock()
-		for !p.closed && (p.held || pipe.cut) {
+		for !p.closed && p.held {
 			p.changed.Wait()
 		}
 		p.mu.Unlock()
-		if n > 0 {
-			if _, failed := to.Write(buffer[:n]); failed != nil {
-				err = failed
-			}
-		}
-		if err != nil {
-			from.Close()
-			to.Close()
+		if _, failed := to.Write(buffer[:n]); err != nil || failed != nil {
 			return
 		}
 	}
 }
 
-// A pathFlow is the traffic of a client over UDP.
-type pathFlow struct {
-	near   net.PacketConn // the socket of the path
-	client net.Addr
-	edge   net.Conn
-
-	answered bool // by the edge
-}
-
-// carry forwards the packets of clients.
+// carry forwards the packets of clients over UDP. A failed write is a lost packet, as on a
+// network.
 func (p *BadPath) carry(near net.PacketConn) {
 	buffer := make([]byte, 2048)
+	edges := map[string]net.Conn{} // by the client's address
 	for {
 		n, client, err := near.ReadFrom(buffer)
 		if err != nil {
 			return
 		}
-		p.mu.Lock()
-		f := p.flows[client.String()]
-		if f == nil && !p.closed && len(p.flows) < maxPathClients {
-			f = &pathFlow{near: near, client: client}
-			p.Connect(f)
-			p.flows[client.String()] = f
+		edge := edges[client.String()]
+		if edge == nil {
+			if edge, err = net.Dial("udp", p.to); err != nil {
+				p.t.Errorf("a path's socket: %v", err)
+				return
+			}
+			edges[client.String()] = edge
+			p.keep(edge)
+			p.work.Go(func() { p.answer(near, client, edge) }) // ends with the path
 		}
-		if f != nil && p.deaf && f.answered {
-			p.deafened++
-		} else if f != nil && f.edge != nil && p.passes(n) {
-			_, _ = f.edge.Write(buffer[:n]) // a failed write is a lost packet, as on a network
+		if p.passes() {
+			_, _ = edge.Write(buffer[:n])
 		}
-		p.mu.Unlock()
 	}
 }
 
-// passes reports whether a packet of this length passes. The caller holds p.mu.
-func (p *BadPath) passes(n int) bool {
-	return !p.closed && !p.lost && (p.longest == 0 || n <= p.longest)
+// passes reports whether packets pass.
+func (p *BadPath) passes() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.closed && !p.lost
 }
 
-// Connect gives a flow a new socket to the edge. The caller holds p.mu.
-func (p *BadPath) Connect(f *pathFlow) {
-	edge, err := net.Dial("udp", p.to)
-	if err != nil {
-		p.t.Errorf("a path's socket: %v", err)
-		return
-	}
-	if f.edge != nil {
-		f.edge.Close()
-	}
-	f.edge = edge
-	p.work.Go(func() { p.Answer(f, edge) }) // ends with the socket
-}
-
-// Answer forwards the edge's packets to a client.
-func (p *BadPath) Answer(f *pathFlow, edge net.Conn) {
+// answer forwards the edge's packets to a client.
+func (p *BadPath) answer(near net.PacketConn, client net.Addr, edge net.Conn) {
 	buffer := make([]byte, 2048)
 	for {
 		n, err := edge.Read(buffer)
-		p.mu.Lock()
-		current := f.edge == edge && !p.closed
-		passes := current && p.passes(n)
-		f.answered = f.answered || passes && err == nil
-		p.mu.Unlock()
-		switch {
-		case !current:
+		if errors.Is(err, net.ErrClosed) {
 			return
-		case err != nil: // the edge is gone; it may come back
-			continue
-		case passes:
-			_, _ = f.near.WriteTo(buffer[:n], f.client) // a failed write is a lost packet
+		}
+		if err == nil && p.passes() { // else the edge is gone; it may come back
+			_, _ = near.WriteTo(buffer[:n], client)
 		}
 	}
 }

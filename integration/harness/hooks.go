@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -44,17 +43,15 @@ type HookBackend struct {
 	t *testing.T
 
 	mu     sync.Mutex
-	denied map[string]string      // token id or pattern → reason; empty: silence
-	down   map[string]bool        // token ids of which it can say nothing
-	asked  map[string][]time.Time // by token id, when it was asked about connections
-	events []string               // of connections and members, in order
+	denied map[string]string // token id or pattern → reason; empty: silence
+	events []string          // of connections and members, in order
 }
 
 const HookSecret = "a secret of some length"
 
 func StartHookBackend(t *testing.T) *HookBackend {
 	b := &HookBackend{
-		t: t, denied: map[string]string{"denied": "no entry: not here", "silent": ""}, down: map[string]bool{}, asked: map[string][]time.Time{},
+		t: t, denied: map[string]string{"denied": "no entry: not here", "silent": ""},
 	}
 	b.Server = httptest.NewTLSServer(b)
 	t.Cleanup(b.Close)
@@ -78,34 +75,29 @@ func (b *HookBackend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 		return
 	}
-	reason, refused, down := b.note(body.Ask, body.Events)
-	switch {
-	case down:
-		w.WriteHeader(http.StatusServiceUnavailable)
-	case refused && reason == "":
+	reason, refused := b.note(body.Ask, body.Events)
+	if refused && reason == "" {
 		<-r.Context().Done() // until the edge has lost patience
-	default:
-		_ = json.NewEncoder(w).Encode(map[string]any{"allow": !refused, "reason": reason})
+		return
 	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"allow": !refused, "reason": reason})
 }
 
-func (b *HookBackend) note(ask *hookEvent, events []hookEvent) (reason string, refused, down bool) {
+func (b *HookBackend) note(ask *hookEvent, events []hookEvent) (reason string, refused bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, e := range events {
 		b.events = append(b.events, fmt.Sprint(cmp.Or(e.TokenID, e.Subject), " ", e.Event, " ", e.Pattern, e.Reason, e.Channel))
 	}
 	if ask == nil {
-		return "", false, false
+		return "", false
 	}
 	about := ask.Pattern
 	if ask.Event == "connect" {
 		about = ask.TokenID
-		b.asked[about] = append(b.asked[about], time.Now())
-		down = b.down[about]
 	}
 	reason, refused = b.denied[about]
-	return reason, refused, down
+	return reason, refused
 }
 
 // Refuse makes the backend refuse connections of a token; with no reason, it is silent.
@@ -113,21 +105,6 @@ func (b *HookBackend) Refuse(tokenID, reason string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.denied[tokenID] = reason
-}
-
-// SetDown makes the backend fail when it is asked about connections of a token, or not any
-// more.
-func (b *HookBackend) SetDown(tokenID string, down bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.down[tokenID] = down
-}
-
-// AskedOf returns when the backend was asked about connections of a token.
-func (b *HookBackend) AskedOf(tokenID string) []time.Time {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.Clone(b.asked[tokenID])
 }
 
 // EventsOf are those of a token, or of a member by its subject, until now, in order.

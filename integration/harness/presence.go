@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -37,179 +36,104 @@ func (e *Edge) SubjectToken(subject, info string, tenants ...string) string {
 	return e.IssueAs(e.Master, request).Token
 }
 
-// PresenceView is what a client knows by a WHO, as docs/protocol.md tells it to: until a frame
-// that is synced comes, it shows what it showed before.
-type PresenceView struct {
-	Pattern string
-	Count   bool
-
-	Members map[string]string // info, by "channel subject"
-	Counts  map[string]uint32 // by channel
-	Next    *PresenceView     // what comes in place of it; nil: nothing does
-	Synced  bool              // once at least
-	Events  []string          // "+channel subject", "-channel subject", "~channel subject" for another info
-	Frames  int
-	Far     int // frames with counts, for one that asked for members
+// presenceView is what a client knows by a WHO; package client tests that clients keep to
+// docs/protocol.md.
+type presenceView struct {
+	pattern string
+	members map[string]bool // "channel subject"
+	next    map[string]bool // what comes in place of them with the frame that is synced
+	synced  bool            // once at least
+	Events  []string        // "+channel subject", "-channel subject"
 }
 
-func NewPresenceView(pattern string, count bool) *PresenceView {
-	return &PresenceView{Pattern: pattern, Count: count, Members: map[string]string{}, Counts: map[string]uint32{}}
-}
-
-// Take notes a frame.
-func (v *PresenceView) Take(p wire.Presence) error {
-	v.Frames++
-	switch {
-	case p.Counts && !v.Count:
-		v.Far++
-		return nil
-	case v.Count != p.Counts:
-		return fmt.Errorf("a frame of members for WHO of %s with count", v.Pattern)
-	case p.First:
-		v.Next = NewPresenceView(v.Pattern, v.Count)
-	case v.Next == nil && !v.Synced:
-		return fmt.Errorf("the first frame of %s does not say so: %+v", v.Pattern, p)
-	case v.Next == nil && p.Synced && v.Far == 0:
-		return fmt.Errorf("%s is synced twice, and was not behind: %+v", v.Pattern, p)
-	}
-	at := v
-	if v.Next != nil {
-		at = v.Next
+func (v *presenceView) take(p wire.Presence) {
+	if p.First {
+		v.next = map[string]bool{}
 	}
 	for _, m := range p.Members {
-		at.note(m.Channel+" "+m.Subject, string(m.Info), m.Here)
-	}
-	for _, c := range p.Channels {
-		if at.Counts[c.Channel] = c.Members; c.Members == 0 {
-			delete(at.Counts, c.Channel)
+		key := m.Channel + " " + m.Subject
+		if v.next != nil {
+			v.next[key] = m.Here
+		} else {
+			v.note(key, m.Here)
 		}
 	}
-	if next := v.Next; p.Synced && next != nil {
-		for key := range v.Members {
-			if _, here := next.Members[key]; !here {
-				v.note(key, "", false)
-			}
+	if p.Synced && v.next != nil {
+		for key := range v.members {
+			v.note(key, v.next[key])
 		}
-		for _, key := range slices.Sorted(maps.Keys(next.Members)) {
-			v.note(key, next.Members[key], true)
+		for _, key := range slices.Sorted(maps.Keys(v.next)) {
+			v.note(key, v.next[key])
 		}
-		v.Counts, v.Next, v.Synced = next.Counts, nil, true
+		v.next, v.synced = nil, true
 	}
-	return nil
 }
 
-// note notes whether a member is there.
-func (v *PresenceView) note(key, info string, here bool) {
-	was, known := v.Members[key]
-	switch {
-	case here && !known:
+func (v *presenceView) note(key string, here bool) {
+	if here && !v.members[key] {
+		v.members[key] = true
 		v.Events = append(v.Events, "+"+key)
-	case here && was != info:
-		v.Events = append(v.Events, "~"+key)
-	case !here && known:
+	} else if !here && v.members[key] {
+		delete(v.members, key)
 		v.Events = append(v.Events, "-"+key)
 	}
-	if v.Members[key] = info; !here {
-		delete(v.Members, key)
-	}
 }
 
-// Has reports whether the members are these, each "channel subject".
-func (v *PresenceView) Has(members ...string) bool {
-	slices.Sort(members)
-	return v.Synced && v.Next == nil && slices.Equal(slices.Sorted(maps.Keys(v.Members)), members)
-}
-
-// Watching is a client that watches who is present.
-type Watching struct {
+// watching is a client that watches who is present.
+type watching struct {
 	*Socket
-	Tenant string
-	Views  map[string]*PresenceView // by pattern
+	tenant string
+	views  map[string]*presenceView // by pattern
 }
 
-func (s *Socket) Watching(tenant string) *Watching {
-	return &Watching{s, tenant, map[string]*PresenceView{}}
+func (s *Socket) Watching(tenant string) *watching {
+	return &watching{s, tenant, map[string]*presenceView{}}
 }
 
 // Who sends a WHO, and returns what it will bring.
-func (w *Watching) Who(pattern string, count bool) *PresenceView {
+func (w *watching) Who(pattern string, count bool) *presenceView {
 	w.T.Helper()
-	v := NewPresenceView(pattern, count)
-	w.Views[pattern] = v
-	w.SendLine(string(wire.AppendWho(nil, w.Tenant, pattern, count)))
-	for w.Next() != "OK:WHO:"+w.Tenant+":"+pattern {
+	v := &presenceView{pattern: pattern, members: map[string]bool{}}
+	w.views[pattern] = v
+	w.SendLine(string(wire.AppendWho(nil, w.tenant, pattern, count)))
+	for w.Next() != "OK:WHO:"+w.tenant+":"+pattern {
 	}
 	return v
 }
 
-// Refuses requires that a line is refused.
-func (w *Watching) Refuses(code wire.Code, line string) {
-	w.T.Helper()
-	w.SendLine(line)
-	got := ""
-	for got == "" {
-		got = w.Next()
-	}
-	if want := "ERR:" + string(code) + ":" + strings.TrimSuffix(line, ":count"); got != want {
-		w.T.Fatalf("%s: got %q, want %q", line, got, want)
-	}
-}
-
 // Next reads a message, and returns it if it is a line.
-func (w *Watching) Next() (line string) {
+func (w *watching) Next() (line string) {
 	w.T.Helper()
 	kind, message, err := w.Read()
 	w.Must(err)
 	if kind == AsText {
 		return string(message)
 	}
-	w.Must(w.Take(message))
+	p := value(wire.DecodePresence(message))(w.T)
+	v := w.views[p.Pattern]
+	if v == nil || p.Tenant != w.tenant {
+		w.T.Fatalf("a frame for %s:%s, which is not watched", p.Tenant, p.Pattern)
+	}
+	v.take(p)
 	return ""
 }
 
-// Take notes a frame.
-func (w *Watching) Take(frame []byte) error {
-	p, err := wire.DecodePresence(frame)
-	if err != nil {
-		return err
-	}
-	v := w.Views[p.Pattern]
-	if v == nil || p.Tenant != w.Tenant {
-		return fmt.Errorf("a frame for %s:%s, which is not watched", p.Tenant, p.Pattern)
-	}
-	return v.Take(p)
-}
-
-// Until reads frames until something holds, or the link's timeout.
-func (w *Watching) Until(what string, holds func() bool) {
-	w.T.Helper()
-	for !holds() {
-		kind, message, err := w.Read()
-		if err == nil && kind == AsFrame {
-			err = w.Take(message)
-		} else if err == nil {
-			err = fmt.Errorf("the line %q", message)
-		}
-		if err != nil {
-			for _, v := range w.Views {
-				w.T.Logf("%+v", v)
-			}
-			w.T.Fatalf("waiting until %s: %v", what, err)
-		}
-	}
-}
-
 // UntilMembers reads until a view has these members, each "channel subject".
-func (w *Watching) UntilMembers(v *PresenceView, members ...string) {
+func (w *watching) UntilMembers(v *presenceView, members ...string) {
 	w.T.Helper()
-	w.Until(fmt.Sprintf("%s has %q", v.Pattern, members), func() bool { return v.Has(members...) })
+	slices.Sort(members)
+	for !v.synced || v.next != nil || !slices.Equal(slices.Sorted(maps.Keys(v.members)), members) {
+		if line := w.Next(); line != "" {
+			w.T.Fatalf("got the line %q while waiting for %q; there is %+v", line, members, v)
+		}
+	}
 }
 
 // Told requires what has happened since the last call.
-func (w *Watching) Told(v *PresenceView, events ...string) {
+func (w *watching) Told(v *presenceView, events ...string) {
 	w.T.Helper()
 	if !slices.Equal(v.Events, events) {
-		w.T.Fatalf("%s: was told %q, want %q", v.Pattern, v.Events, events)
+		w.T.Fatalf("%s: was told %q, want %q", v.pattern, v.Events, events)
 	}
 	v.Events = nil
 }

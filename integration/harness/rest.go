@@ -14,9 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -124,7 +122,7 @@ func (e *Edge) Http3() *http3.Transport {
 	transport := &http3.Transport{
 		TLSClientConfig: value(e.TlsConfig())(e.T),
 		Dial: func(ctx context.Context, _ string, t *tls.Config, q *quic.Config) (*quic.Conn, error) {
-			return quic.DialAddr(ctx, e.UdpAddress().String(), t, q)
+			return quic.DialAddr(ctx, e.udpAddress().String(), t, q)
 		},
 	}
 	e.T.Cleanup(func() {
@@ -276,16 +274,6 @@ func (e *Edge) Status(master, tokenID string) string {
 	return ""
 }
 
-func CheckAllow(t *testing.T, a Answer, methods ...string) {
-	t.Helper()
-	got := strings.Fields(strings.ReplaceAll(strings.Join(a.Header.Values("Allow"), ","), ",", " "))
-	slices.Sort(got)
-	slices.Sort(methods)
-	if !slices.Equal(got, methods) {
-		t.Errorf("got Allow %q, want %q", got, methods)
-	}
-}
-
 func CheckNoStore(t *testing.T, a Answer) {
 	t.Helper()
 	if got := a.Header.Get("Cache-Control"); got != "no-store" {
@@ -295,19 +283,14 @@ func CheckNoStore(t *testing.T, a Answer) {
 
 // TokenList is the answer of GET /v1/tokens.
 type TokenList struct {
-	Tokens     []ListedToken `json:"tokens"`
-	NextCursor string        `json:"next_cursor"`
-}
-
-type ListedToken struct {
-	TokenID     string          `json:"token_id"`
-	CreatedBy   string          `json:"created_by"`
-	Description string          `json:"description"`
-	CreatedAt   string          `json:"created_at"`
-	ExpiresAt   string          `json:"expires_at"`
-	RevokedAt   string          `json:"revoked_at"`
-	Status      string          `json:"status"`
-	Right       json.RawMessage `json:"right"`
+	Tokens []struct {
+		TokenID   string `json:"token_id"`
+		CreatedBy string `json:"created_by"`
+		ExpiresAt string `json:"expires_at"`
+		Status    string
+		Right     json.RawMessage
+	}
+	NextCursor string `json:"next_cursor"`
 }
 
 func (e *Edge) List(master, query string) (list TokenList) {
@@ -333,32 +316,3 @@ func (e *Edge) Limited(right Object) string {
 }
 
 var MasterToken = regexp.MustCompile(`MT_([0-9a-f]{32})_[0-9a-f]{32}`)
-
-// GuessUntilLimited guesses until a guess is limited. It returns that answer, and how many
-// guesses were answered before. The guesses are concurrent: a busy machine makes too few
-// in a second if they are sequential.
-func GuessUntilLimited(t *testing.T, guess func() Answer) (held Answer, failures int) {
-	t.Helper()
-	for deadline := time.Now().Add(WaitTimeout); held.Status == 0; {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d failures were answered, want 429", failures)
-		}
-		var answers [60]Answer
-		var all sync.WaitGroup
-		for i := range answers {
-			all.Go(func() { answers[i] = guess() })
-		}
-		all.Wait()
-		for _, a := range answers {
-			switch a.Status {
-			case http.StatusTooManyRequests:
-				held = a
-			case http.StatusUnauthorized:
-				failures++
-			default:
-				t.Fatalf("a guess got %d %s, want 401 or 429", a.Status, a.Body)
-			}
-		}
-	}
-	return held, failures
-}

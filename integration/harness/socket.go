@@ -165,19 +165,13 @@ func (s *Socket) ExpectDeliver(tenant, channel, payload string, patterns ...stri
 	if err != nil || kind != AsFrame {
 		s.T.Fatalf("got %q, %v, want a message on %s", message, err, channel)
 	}
-	CheckDeliver(s.T, message, tenant, channel, payload, patterns...)
-}
-
-// CheckDeliver compares a deliver frame; the order of the patterns is free.
-func CheckDeliver(t *testing.T, frame []byte, tenant, channel, payload string, patterns ...string) {
-	t.Helper()
-	got, err := wire.DecodeDeliver(frame)
+	got, err := wire.DecodeDeliver(message)
 	slices.Sort(got.Patterns)
 	slices.Sort(patterns)
 	if err != nil || string(got.Tenant) != tenant || string(got.Channel) != channel || string(got.Payload) != payload ||
 		!slices.Equal(got.Patterns, patterns) {
-		t.Fatalf("got %q, %v, which is tenant %q, channel %q, payload %q, patterns %q; want %q, %q, %q, %q",
-			frame, err, got.Tenant, got.Channel, got.Payload, got.Patterns, tenant, channel, payload, patterns)
+		s.T.Fatalf("got %q, %v, which is tenant %q, channel %q, payload %q, patterns %q; want %q, %q, %q, %q",
+			message, err, got.Tenant, got.Channel, got.Payload, got.Patterns, tenant, channel, payload, patterns)
 	}
 }
 

@@ -23,14 +23,7 @@ const subprocessEnv = "MILLRACE_TEST_APART"
 // StartSubprocess runs the test with this name, with its task in JSON, until End.
 func StartSubprocess(t testing.TB, name string, task any) *subprocess {
 	t.Helper()
-	return StartSubprocessBy(t, name, task, AtLength(nil, []string{"chrt", "--idle", "0"})...)
-}
-
-// StartSubprocessBy is StartSubprocess by another program, or none: then it yields to nobody,
-// and can measure how late messages come.
-func StartSubprocessBy(t testing.TB, name string, task any, by ...string) *subprocess {
-	t.Helper()
-	args := append(by, os.Args[0], "-test.run=^"+name+"$", "-test.v")
+	args := append(AtLength(nil, []string{"chrt", "--idle", "0"}), os.Args[0], "-test.run=^"+name+"$", "-test.v")
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), subprocessEnv+"="+string(value(json.Marshal(task))(t)))
 	input := value(cmd.StdinPipe())(t)

@@ -3,10 +3,7 @@ package harness
 import (
 	"errors"
 	"fmt"
-	"net"
 	"strings"
-	"syscall"
-	"testing"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -116,19 +113,3 @@ func (w WebSocket) Leave() error {
 }
 
 func (w WebSocket) Cut() error { return w.NetConn().Close() }
-
-// HasInput reports whether something has arrived on a connection that was not read yet. It
-// reads nothing and does not wait.
-func HasInput(t *testing.T, conn *net.TCPConn) bool {
-	n := 0
-	raw, err := conn.SyscallConn()
-	if err == nil {
-		err = raw.Control(func(fd uintptr) {
-			n, _, _ = syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-		})
-	}
-	if err != nil {
-		t.Error(err)
-	}
-	return n > 0
-}

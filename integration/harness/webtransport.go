@@ -21,7 +21,7 @@ import (
 // WebTransport is the link over the bidirectional stream of a WebTransport
 // session, which has its QUIC connection for itself.
 type WebTransport struct {
-	Quic     *quic.Conn
+	quic     *quic.Conn
 	Session  *webtransport.Session
 	Stream   *webtransport.Stream // nil: the session ended before
 	messages chan received        // what pump has read; it holds few
@@ -67,14 +67,14 @@ func (e *Edge) TryWebTransport(h Handshake) (*Socket, Answer, error) {
 		return nil, a, err
 	}
 	context.AfterFunc(session.Context(), func() { CloseQUIC(conn) }) // as clients do with one for each session
-	return e.OnSession(conn, session), a, nil
+	return e.onSession(conn, session), a, nil
 }
 
-// OnSession opens the bidirectional stream of a session on conn. If the session has ended
+// onSession opens the bidirectional stream of a session on conn. If the session has ended
 // before that, the first read returns the error.
-func (e *Edge) OnSession(conn *quic.Conn, session *webtransport.Session) *Socket {
+func (e *Edge) onSession(conn *quic.Conn, session *webtransport.Session) *Socket {
 	e.T.Helper()
-	w := &WebTransport{Quic: conn, Session: session, messages: make(chan received, 64)}
+	w := &WebTransport{quic: conn, Session: session, messages: make(chan received, 64)}
 	stream, err := tryStream(session)
 	if err != nil {
 		w.messages <- received{err: err}
@@ -91,12 +91,6 @@ func (e *Edge) OnSession(conn *quic.Conn, session *webtransport.Session) *Socket
 		<-pumped
 	})
 	return &Socket{T: e.T, Link: w}
-}
-
-// OpenStream is tryStream on a session that must be open.
-func (e *Edge) OpenStream(session *webtransport.Session) *webtransport.Stream {
-	e.T.Helper()
-	return value(tryStream(session))(e.T)
 }
 
 // tryStream opens a bidirectional stream and announces it to the edge at once, not with
@@ -131,15 +125,15 @@ func (e *Edge) trySession(conn *quic.Conn, h Handshake) (*webtransport.Session, 
 	}
 	transport := &webtransport.Transport{ApplicationProtocols: h.Protocols}
 	e.T.Cleanup(func() { transport.Close() })
-	session, a, err := DialSession(value(transport.NewClientConn(conn))(e.T), h)
+	session, a, err := dialSession(value(transport.NewClientConn(conn))(e.T), h)
 	if session != nil {
 		e.wantSubprotocol(h, session.SessionState().ApplicationProtocol)
 	}
 	return session, a, err
 }
 
-// DialSession opens a session on a connection that may have several.
-func DialSession(client *webtransport.ClientConn, h Handshake) (*webtransport.Session, Answer, error) {
+// dialSession opens a session on a connection that may have several.
+func dialSession(client *webtransport.ClientConn, h Handshake) (*webtransport.Session, Answer, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), WaitTimeout)
 	defer cancel()
 	res, session, err := client.Dial(ctx, h.URL, h.Headers())
@@ -169,7 +163,7 @@ func (e *Edge) tryQUIC(change func(*quic.Config)) (*quic.Conn, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), WaitTimeout)
 	defer cancel()
-	conn, err := quic.DialAddr(ctx, e.UdpAddress().String(), e.QuicTLS(), settings)
+	conn, err := quic.DialAddr(ctx, e.udpAddress().String(), e.quicTLS(), settings)
 	if err != nil {
 		return nil, err
 	}
@@ -181,11 +175,11 @@ func quicConfig() *quic.Config {
 	return &quic.Config{EnableDatagrams: true, EnableStreamResetPartialDelivery: true, InitialPacketSize: 1200}
 }
 
-func (e *Edge) UdpAddress() *net.UDPAddr {
+func (e *Edge) udpAddress() *net.UDPAddr {
 	return &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: e.HTTPS}
 }
 
-func (e *Edge) QuicTLS() *tls.Config {
+func (e *Edge) quicTLS() *tls.Config {
 	e.T.Helper()
 	config := value(e.TlsConfig())(e.T)
 	config.ServerName, config.NextProtos = "localhost", []string{http3.NextProtoH3}
@@ -239,7 +233,7 @@ func (w *WebTransport) Write(kind int, message []byte) error {
 // WriteBytes writes bytes to the stream unchanged.
 func (w *WebTransport) WriteBytes(b []byte) error {
 	if w.Stream == nil {
-		return SessionEnd(w.Session)
+		return sessionEnd(w.Session)
 	}
 	_ = w.Stream.SetWriteDeadline(time.Now().Add(WaitTimeout)) // always nil
 	_, err := w.Stream.Write(b)
@@ -270,15 +264,15 @@ func (w *WebTransport) Ended(err error) error {
 	case <-time.After(WaitTimeout):
 		return fmt.Errorf("the edge has ended the stream, and not the session: %w", err)
 	}
-	why := SessionEnd(w.Session)
+	why := sessionEnd(w.Session)
 	if errors.As(why, new(*Closed)) {
 		return why
 	}
-	return fmt.Errorf("%w (the session: %w, the connection: %w)", err, why, context.Cause(w.Quic.Context()))
+	return fmt.Errorf("%w (the session: %w, the connection: %w)", err, why, context.Cause(w.quic.Context()))
 }
 
-// SessionEnd returns how an ended session ended.
-func SessionEnd(session *webtransport.Session) error {
+// sessionEnd returns how an ended session ended.
+func sessionEnd(session *webtransport.Session) error {
 	_, err := session.OpenStream()
 	var end *webtransport.SessionError
 	if errors.As(err, &end) && end.Remote {
@@ -289,12 +283,32 @@ func SessionEnd(session *webtransport.Session) error {
 
 func (w *WebTransport) Leave() error {
 	if w.Stream == nil {
-		return SessionEnd(w.Session)
+		return sessionEnd(w.Session)
 	}
 	return w.Stream.Close()
 }
 
 func (w *WebTransport) Cut() error {
-	CloseQUIC(w.Quic)
+	CloseQUIC(w.quic)
 	return nil
+}
+
+// OpenLines opens a unidirectional stream.
+func (s *Socket) OpenLines() *webtransport.SendStream {
+	s.T.Helper()
+	return value(s.Wt().Session.OpenUniStream())(s.T)
+}
+
+// SubscribeOwn subscribes by a line on a unidirectional stream, with a stream of its own, which
+// starts with its OK.
+func (s *Socket) SubscribeOwn(lines *webtransport.SendStream, tenant, pattern string) {
+	s.T.Helper()
+	value(io.WriteString(lines, "SUB:U:"+tenant+":"+pattern+"\n"))(s.T)
+	ctx, cancel := context.WithTimeout(context.Background(), WaitTimeout)
+	defer cancel()
+	stream := value(s.Wt().Session.AcceptUniStream(ctx))(s.T)
+	s.Must(stream.SetReadDeadline(time.Now().Add(WaitTimeout)))
+	if got := value(ReadMessage(stream))(s.T); string(got) != "OK:SUB:"+tenant+":"+pattern {
+		s.T.Fatalf("the stream starts with %q, want OK:SUB:%s:%s", got, tenant, pattern)
+	}
 }
