@@ -24,17 +24,13 @@ var webSocketAborts = []func(*harness.Socket) error{
 // incompleteWebSockets sends handshakes, one of them complete and valid, and reads no answer.
 func incompleteWebSockets(c *harness.Stage, token string) {
 	begin := "GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-	for _, request := range []string{
-		begin + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nAuthorization: Bearer " + token + "\r\n\r\n", begin, "",
-	} {
+	valid := begin + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nAuthorization: Bearer " + token + "\r\n\r\n"
+	for _, request := range []string{valid, begin, ""} {
 		for range 5 {
 			conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", c.HTTP))
-			if err != nil {
-				c.T.Fatal(err)
-			}
-			if _, err := conn.Write([]byte(request)); err != nil {
-				c.T.Fatal(err)
-			}
+			c.Must(err)
+			_, err = conn.Write([]byte(request))
+			c.Must(err)
 			conn.Close()
 		}
 	}

@@ -42,14 +42,11 @@ type Case struct {
 
 var Cases = []Case{
 	{Name: "publish and subscribe", Shared: true, Brokered: true, Run: publishAndSubscribe},
-	{Name: "tenants are apart", Shared: true, Brokered: true, Run: tenantsAreApart},
-	{Name: "deliver modes", Shared: true, Brokered: true, Run: deliverModes},
-	{Name: "slow consumer, drop", caddyfile: SlowCaddyfile("drop"), Brokered: true, Run: slowConsumerDrop},
 
 	{Name: "revocation", Shared: true, Brokered: true, Run: revocation},
 	{Name: "expiry", Shared: true, Brokered: true, Run: expiry},
-	{Name: "rights of the connection", caddyfile: RegionalCaddyfile, Run: connectionRights},
-	{Name: "revocation races handshake and refresh", caddyfile: RegionalCaddyfile, Brokered: true, Run: revocationRaces},
+	{Name: "rights of the connection", caddyfile: regionalCaddyfile, Run: connectionRights},
+	{Name: "revocation races handshake and refresh", caddyfile: regionalCaddyfile, Brokered: true, Run: revocationRaces},
 
 	{Name: "reloads lose nothing", caddyfile: American, Run: reloadsLoseNothing},
 	{Name: "reload takes effect", caddyfile: American, Options: []harness.Option{harness.WithEnv("SECOND=" + second)}, Run: reloadTakesEffect},

@@ -42,11 +42,7 @@ func reloadsLoseNothing(c *harness.Stage) {
 
 	probe := c.Dial(token)
 	for n := range reloads {
-		if n%2 == 0 {
-			c.Reload(European)
-		} else {
-			c.Reload(American)
-		}
+		c.Reload([]string{European, American}[n%2])
 		fresh := c.Dial(token)
 		for _, s := range []*harness.Socket{probe, fresh} {
 			s.Publish("paint.room", "big", strings.Repeat("x", 2048))
@@ -71,11 +67,7 @@ func publishSequence(l harness.Link, channel string, stop <-chan struct{}) error
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	publish := func(payload string) error {
-		frame := wire.AppendPublish(nil, wire.Publish{Tenant: []byte("paint.room"), Channel: []byte(channel), Payload: []byte(payload)})
-		if err := l.Write(harness.AsFrame, frame); err != nil {
-			return fmt.Errorf("%s: message %s: %w", channel, payload, err)
-		}
-		return nil
+		return l.Write(harness.AsFrame, harness.RawPublish("paint.room", channel, payload))
 	}
 	for n := 1; ; n++ {
 		select {
@@ -96,26 +88,22 @@ func publishSequence(l harness.Link, channel string, stop <-chan struct{}) error
 func followSequences(l harness.Link, sequences int) error {
 	got := map[string]int{}
 	for sequences > 0 {
-		kind, message, err := l.Read()
+		_, message, err := l.Read()
 		if err != nil {
 			return fmt.Errorf("a subscriber after %v: %w", got, err)
 		}
-		if kind != harness.AsFrame {
-			return fmt.Errorf("a subscriber got the line %q after %v", message, got)
-		}
 		frame, err := wire.DecodeDeliver(message)
 		if err != nil {
-			return err
+			return fmt.Errorf("a subscriber got %q after %v: %w", message, got, err)
 		}
 		channel := string(frame.Channel)
-		want := strconv.Itoa(got[channel] + 1)
-		switch payload := string(frame.Payload); {
-		case payload == want:
+		switch payload := string(frame.Payload); payload {
+		case strconv.Itoa(got[channel] + 1):
 			got[channel]++
-		case payload == fmt.Sprintf("end %d", got[channel]):
+		case fmt.Sprintf("end %d", got[channel]):
 			sequences--
 		default:
-			return fmt.Errorf("a subscriber got %q on %s, want %s or the end", payload, channel, want)
+			return fmt.Errorf("a subscriber got %q on %s after %d", payload, channel, got[channel])
 		}
 	}
 	return nil
@@ -161,9 +149,7 @@ func reloadTakesEffect(c *harness.Stage) {
 // one is tried several times.
 func refusedReloadChangesNothing(c *harness.Stage) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		c.T.Fatal(err)
-	}
+	c.Must(err)
 	defer taken.Close()
 
 	token := c.Room()

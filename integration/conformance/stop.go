@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -24,16 +23,13 @@ func stop(c *harness.Stage) {
 		sockets = append(sockets, s)
 	}
 	slow, err := net.Dial("tcp", fmt.Sprintf("localhost:%d", c.HTTP))
-	if err != nil {
-		c.T.Fatal(err)
-	}
+	c.Must(err)
 	defer slow.Close()
 	// The answer 100 Continue says that the edge waits for the body.
 	fmt.Fprintf(slow, "POST /v1/get-token HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n"+
 		"Content-Type: application/json\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n", c.Master)
-	if _, err := slow.Read(make([]byte, 1)); err != nil {
-		c.T.Fatal(err)
-	}
+	_, err = slow.Read(make([]byte, 1))
+	c.Must(err)
 	c.Terminate()
 	for _, s := range sockets {
 		s.ExpectText(wire.LineReconnect)
@@ -70,31 +66,12 @@ func drainByAdmin(c *harness.Stage) {
 	token := c.Room()
 	publisher, watcher := c.Publisher(token), c.Subscriber(token)
 	watcher.Subscribe("paint.room", "x")
-	drain := func() {
-		c.AdminCall("POST", "/pubsub/drain", harness.Object{}).Decode(c.T, 200, new(harness.Object))
-	}
-	drain()
+	c.DrainByAdminAPI()
+	watcher.ExpectText(wire.LineReconnect)
 	publisher.Publish("paint.room", "x", "during the drain")
-	told, delivered := 0, 0
-	for end := new(harness.Closed); ; {
-		kind, message, err := watcher.Read()
-		if errors.As(err, &end) && end.Code == wire.CloseGoingAway {
-			break
-		}
-		watcher.Must(err)
-		switch {
-		case kind == harness.AsFrame:
-			delivered++
-		case string(message) == wire.LineReconnect:
-			told++
-		default:
-			c.T.Fatalf("got the line %q", message)
-		}
-	}
-	if told != 1 || delivered != 1 {
-		c.T.Errorf("told %d times, and got %d messages, before the end, want one of each", told, delivered)
-	}
-	drain() // again changes nothing
+	watcher.ExpectDeliver("paint.room", "x", "during the drain", "x")
+	watcher.ExpectClose(wire.CloseGoingAway)
+	c.DrainByAdminAPI() // again changes nothing
 	_, refusal := c.Open(harness.Handshake{Token: token})
 	refusal.Problem(c.T, http.StatusServiceUnavailable, "draining")
 	c.AwaitPing(c.HttpURL("/ping"))

@@ -191,28 +191,8 @@ func (s *Socket) ExpectClose(code wire.CloseCode) {
 // do: it overtakes deliveries.)
 func (s *Socket) Fence() {
 	s.T.Helper()
-	if got := s.UntilFence(); len(got) > 0 {
-		s.T.Fatalf("got %d messages, the first of them %+v, want none", len(got), got[0])
-	}
-}
-
-// UntilFence returns what is on its way to this socket, in order.
-func (s *Socket) UntilFence() (delivered []wire.Deliver) {
-	s.T.Helper()
 	s.fences++
-	pair := fmt.Sprintf("fence:n%d", s.fences)
-	s.SendLine("UNSUB:" + pair)
-	for {
-		kind, message, err := s.Read()
-		s.Must(err)
-		if kind == AsText {
-			if string(message) != "OK:UNSUB:"+pair {
-				s.T.Fatalf("got the line %q between deliveries", message)
-			}
-			return delivered
-		}
-		delivered = append(delivered, value(wire.DecodeDeliver(message))(s.T))
-	}
+	s.Ask("UNSUB", "fence", fmt.Sprintf("n%d", s.fences))
 }
 
 // Ping requires that the edge answers, and has answered everything before.
