@@ -35,40 +35,33 @@ func guess(t *testing.T, l *logins, ip netip.Addr, name string, right bool) stri
 	return err.Error()
 }
 
+func expect(t *testing.T, l *logins, want string, ip netip.Addr, name string, right bool) {
+	t.Helper()
+	if got := guess(t, l, ip, name, right); got != want {
+		t.Fatalf("%s from %v, with the right password: %v: got %s, want %s", name, ip, right, got, want)
+	}
+}
+
 func TestAddressLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLogins(time.Now)
-		for i := range addressBurst {
-			if got := guess(t, l, here, "ada", false); got != "wrong" {
-				t.Fatalf("attempt %d: %s", i, got)
-			}
+		for range addressBurst {
+			expect(t, l, "wrong", here, "ada", false)
 		}
-		if got := guess(t, l, here, "ada", true); got != "limited" {
-			t.Errorf("one more from there, even with the password: %s", got)
-		}
-		if got := guess(t, l, elsewhere, "ada", true); got != "in" {
-			t.Errorf("from elsewhere: %s", got)
-		}
-		if got := guess(t, l, here, "bob", false); got != "limited" {
-			t.Errorf("another name from there: %s", got)
-		}
+		expect(t, l, "limited", here, "ada", true)  // one more from there, even with the password
+		expect(t, l, "in", elsewhere, "ada", true)  // from elsewhere
+		expect(t, l, "limited", here, "bob", false) // another name from there
 		time.Sleep(addressEvery)
-		if got := guess(t, l, here, "ada", true); got != "in" {
-			t.Errorf("after %v: %s", addressEvery, got)
-		}
+		expect(t, l, "in", here, "ada", true)
 		// What succeeds does not count.
 		for range 3 * addressBurst {
-			if got := guess(t, l, elsewhere, "ada", true); got != "in" {
-				t.Fatal(got)
-			}
+			expect(t, l, "in", elsewhere, "ada", true)
 		}
 		// All of an IPv6 network is one address.
 		for i := range addressBurst {
 			guess(t, l, netip.MustParseAddr(fmt.Sprintf("2001:db8::%x", i+1)), "ada", false)
 		}
-		if got := guess(t, l, netip.MustParseAddr("2001:db8::ffff"), "ada", false); got != "limited" {
-			t.Errorf("the same /64: %s", got)
-		}
+		expect(t, l, "limited", netip.MustParseAddr("2001:db8::ffff"), "ada", false) // the same /64
 	})
 }
 
@@ -90,19 +83,11 @@ func TestNameLimit(t *testing.T) {
 			if name != "ada" {
 				return
 			}
-			if got := guess(t, l, here, "ada", true); got != "in" {
-				t.Errorf("from where it has logged in: %s", got)
-			}
-			if got := guess(t, l, thisHost, "ada", true); got != "in" {
-				t.Errorf("from this machine: %s", got)
-			}
-			if got := guess(t, l, elsewhere, "ada", true); got != "limited" {
-				t.Errorf("from elsewhere at once: %s", got)
-			}
+			expect(t, l, "in", here, "ada", true)           // from where it has logged in
+			expect(t, l, "in", thisHost, "ada", true)       // from this machine
+			expect(t, l, "limited", elsewhere, "ada", true) // from elsewhere at once
 			time.Sleep(nameEvery)
-			if got := guess(t, l, elsewhere, "ada", true); got != "in" {
-				t.Errorf("from elsewhere, %v later: %s", nameEvery, got)
-			}
+			expect(t, l, "in", elsewhere, "ada", true)
 		})
 	}
 }
@@ -176,24 +161,16 @@ func TestNobodyIsLockedOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLogins(time.Now)
 		for range 2 {
-			if got := guess(t, l, netip.Addr{}, "ada", true); got != "in" {
-				t.Fatal(got)
-			}
+			expect(t, l, "in", netip.Addr{}, "ada", true)
 		}
-		for i := range 2 * addressBurst {
-			if got := guess(t, l, netip.Addr{}, "nobody", false); got != "wrong" {
-				t.Errorf("guess %d from an address that is not known: %s", i, got)
-			}
+		for range 2 * addressBurst {
+			expect(t, l, "wrong", netip.Addr{}, "nobody", false)
 		}
 		for range nameBurst {
 			guess(t, l, netip.Addr{}, "ada", false)
 		}
-		if got := guess(t, l, netip.Addr{}, "ada", true); got != "limited" {
-			t.Errorf("an address that is not known is one where ada is at home: %s", got)
-		}
-		if got := guess(t, l, thisHost, "ada", true); got != "in" {
-			t.Errorf("from this machine: %s", got)
-		}
+		expect(t, l, "limited", netip.Addr{}, "ada", true) // an address that is not known is one where ada is at home
+		expect(t, l, "in", thisHost, "ada", true)          // from this machine
 
 		l = newLogins(time.Now)
 		guess(t, l, here, "ada", true)
@@ -202,13 +179,9 @@ func TestNobodyIsLockedOut(t *testing.T) {
 			l.ofStranger(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), time.Now()).take(time.Now(), addressBurst, addressEvery)
 			l.mu.Unlock()
 		}
-		if got := guess(t, l, elsewhere, "bob", false); got != "limited" {
-			t.Errorf("an address for which there is no room: %s", got)
-		}
+		expect(t, l, "limited", elsewhere, "bob", false) // an address for which there is no room
 		for _, ip := range []netip.Addr{here, thisHost} {
-			if got := guess(t, l, ip, "ada", true); got != "in" {
-				t.Errorf("from %v: %s", ip, got)
-			}
+			expect(t, l, "in", ip, "ada", true)
 		}
 	})
 }
@@ -235,9 +208,7 @@ func TestLanesAreShared(t *testing.T) {
 		l.mu.Unlock()
 		other := netip.MustParseAddr("203.0.113.9")
 		for range 3 * nameBurst {
-			if got := guess(t, l, other, "ada", true); got != "limited" {
-				t.Fatalf("while two of ada's attempts are under way elsewhere: %s", got)
-			}
+			expect(t, l, "limited", other, "ada", true) // while two of ada's attempts are under way elsewhere
 		}
 		// Neither has a place, nor has either attempt counted.
 		l.mu.Lock()
@@ -255,8 +226,6 @@ func TestLanesAreShared(t *testing.T) {
 			t.Errorf("%d are kept as under way", len(l.underWay))
 		}
 		l.mu.Unlock()
-		if got := guess(t, l, other, "ada", true); got != "in" {
-			t.Errorf("after that: %s", got)
-		}
+		expect(t, l, "in", other, "ada", true) // after that
 	})
 }

@@ -105,12 +105,7 @@ type Background struct {
 	Exited   <-chan struct{}
 }
 
-func StartBackground(t *testing.T, cmd *exec.Cmd) *Background {
-	t.Helper()
-	return startBackground(t, cmd)
-}
-
-func startBackground(t testing.TB, cmd *exec.Cmd) *Background {
+func StartBackground(t testing.TB, cmd *exec.Cmd) *Background {
 	t.Helper()
 	p := &Background{t: t, Cmd: cmd, Out: &capture.Output{}, Err: &capture.Output{}}
 	cmd.Stdout, cmd.Stderr = p.Out, p.Err

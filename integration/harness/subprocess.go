@@ -27,23 +27,13 @@ func StartSubprocess(t testing.TB, name string, task any) *subprocess {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), subprocessEnv+"="+string(value(json.Marshal(task))(t)))
 	input := value(cmd.StdinPipe())(t)
-	return &subprocess{startBackground(t, cmd), input}
+	return &subprocess{StartBackground(t, cmd), input}
 }
 
 // Await waits until the process has written a word; the test ends if it does not.
 func (p *subprocess) Await(word string, within time.Duration) {
 	p.t.Helper()
 	p.AwaitMatchFor(within, p.Out, regexp.MustCompile(regexp.QuoteMeta(word)))
-}
-
-// Has reports whether the process has written a word, or has ended.
-func (p *subprocess) Has(word string) bool {
-	select {
-	case <-p.Exited:
-		return true
-	default:
-		return strings.Contains(p.Out.String(), word)
-	}
 }
 
 // End ends the process, and logs the lines of its output that contain lines.
