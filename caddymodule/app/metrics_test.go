@@ -139,23 +139,18 @@ func TestMetricsStartAtZero(t *testing.T) {
 	}
 	zero := &snapshot{broker: "memory", byTenant: true, kept: map[string]historyUsage{"chat": {}, "prices": {}}}
 	zero.Presence = new(presence.Stats)
-	if got := series(zero); !slices.Equal(got, want) {
-		t.Errorf("got %q\nwant %q", got, want)
-	}
-	zero.byTenant = false
-	want = slices.DeleteFunc(want, func(line string) bool { return strings.HasPrefix(line, "millrace_tenant_") })
-	if got := series(zero); !slices.Equal(got, want) {
-		t.Errorf("without tenants: got %q\nwant %q", got, want)
-	}
-	zero.kept = nil
-	want = slices.DeleteFunc(want, func(line string) bool { return strings.HasPrefix(line, "millrace_history_") })
-	if got := series(zero); !slices.Equal(got, want) {
-		t.Errorf("without histories: got %q\nwant %q", got, want)
-	}
-	zero.Presence = nil
-	want = slices.DeleteFunc(want, func(line string) bool { return strings.HasPrefix(line, "millrace_presence_") })
-	if got := series(zero); !slices.Equal(got, want) {
-		t.Errorf("without presence: got %q\nwant %q", got, want)
+	for _, without := range []struct {
+		prefix string
+		set    func()
+	}{
+		{"none", func() {}}, {"millrace_tenant_", func() { zero.byTenant = false }},
+		{"millrace_history_", func() { zero.kept = nil }}, {"millrace_presence_", func() { zero.Presence = nil }},
+	} {
+		without.set()
+		want = slices.DeleteFunc(want, func(line string) bool { return strings.HasPrefix(line, without.prefix) })
+		if got := series(zero); !slices.Equal(got, want) {
+			t.Errorf("without %s: got %q\nwant %q", without.prefix, got, want)
+		}
 	}
 }
 
