@@ -25,7 +25,8 @@ func TestConsoleOverEdges(t *testing.T) {
 		if i > 0 {
 			options = append(options, harness.WithMaster(o.Edges[0]))
 		}
-		caddyfile := strings.Replace(harness.ConsoleCaddyfile, "pubsub {", "pubsub {\n\t\tremote_operators "+[]string{"manage", "manage", "view"}[i], 1)
+		remote := "pubsub {\n\t\tremote_operators " + []string{"manage", "manage", "view"}[i]
+		caddyfile := strings.Replace(harness.ConsoleCaddyfile, "pubsub {", remote, 1)
 		o.Edges = append(o.Edges, harness.StartEdge(t, caddyfile, options...))
 	}
 	first, second, third := o.Edges[0], o.Edges[1], o.Edges[2]

@@ -74,7 +74,7 @@ func TestConsoleScreens(t *testing.T) {
 			p.See("[role=status]", "4 messages of #")
 		},
 	}
-	browser.InConsole(t, e, map[string]func(*testing.T, *harness.Edge, browser.Tab){"screens": func(t *testing.T, _ *harness.Edge, p browser.Tab) {
+	test := func(_ *testing.T, _ *harness.Edge, p browser.Tab) {
 		wantFits(p, "sign in")
 		p.SignIn("ada", harness.AdaPassword)
 		for _, w := range windows {
@@ -106,7 +106,8 @@ func TestConsoleScreens(t *testing.T) {
 				}
 			}
 		}
-	}})
+	}
+	browser.InConsole(t, e, map[string]func(*testing.T, *harness.Edge, browser.Tab){"screens": test})
 }
 
 // wantFits requires that the page is accessible and not wider than the window.

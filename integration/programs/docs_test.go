@@ -67,7 +67,8 @@ func TestReadmeSnippets(t *testing.T) {
 		}
 		want = append(want, string(code))
 	}
-	if got := slices.Concat(blocksOf(section, "html"), blocksOf(section, "js"), blocksOf(section, "go"), blocksOf(section, "python")); !slices.Equal(got, want) {
+	got := slices.Concat(blocksOf(section, "html"), blocksOf(section, "js"), blocksOf(section, "go"), blocksOf(section, "python"))
+	if !slices.Equal(got, want) {
 		t.Errorf("in the section SDKs the README shows\n%q\nthe snippets are\n%q", got, want)
 	}
 }
@@ -92,7 +93,8 @@ func TestRecipes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := x.run(t, "export MILLRACE_MASTER_TOKEN=$(./millrace pubsub master-token create --name recipes --tenant-prefix demo --quiet)", "node recipes.mjs")
+	out := x.run(t, "export MILLRACE_MASTER_TOKEN=$(./millrace pubsub master-token create --name recipes --tenant-prefix demo --quiet)",
+		"node recipes.mjs")
 	if got, want := strings.Fields(out), []string{"sender", "read-only", "rights", "presence", "kicked"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

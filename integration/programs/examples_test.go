@@ -111,7 +111,8 @@ func startExamples(t *testing.T) *exampleEdge {
 	if err != nil || globbed != nil {
 		t.Fatal(err, globbed)
 	}
-	build := exec.Command("go", "build", "-o", "built/", "./examples/backend-go", "./examples/workers", "./examples/snippets/worker", "./examples/snippets/publish")
+	build := exec.Command("go", "build", "-o", "built/", "./examples/backend-go", "./examples/workers",
+		"./examples/snippets/worker", "./examples/snippets/publish")
 	build.Dir = e.dir
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -158,7 +158,8 @@ func packArchive(t *testing.T, dir string) (version string) {
 		if found == nil {
 			t.Fatalf(".goreleaser.yaml names no %s", section)
 		}
-		return strings.NewReplacer("{{ .ProjectName }}", "millrace", "{{ .Version }}", version, "{{ .Os }}", runtime.GOOS, "{{ .Arch }}", runtime.GOARCH).Replace(found[1])
+		return strings.NewReplacer("{{ .ProjectName }}", "millrace", "{{ .Version }}", version,
+			"{{ .Os }}", runtime.GOOS, "{{ .Arch }}", runtime.GOARCH).Replace(found[1])
 	}
 	pack := exec.Command("bash", "-ec", `mkdir $1 && cp "$0" $1/millrace && tar -cf - $1 | gzip -1 >$1.tar.gz && rm -r $1
 		sha256sum $1.tar.gz >$2 && echo "$(head -c 64 $2)  not-here.deb" >>$2`, harness.Program, name("archives"), name("checksum"))

@@ -52,7 +52,10 @@ func TestPackaging(t *testing.T) {
 			t.Errorf("%s: no such file, %v", pattern, err)
 		}
 		for _, file := range files {
-			want := map[string]string{".gz": `\A\.nh\n\.TH "millrace" "8" .*\n\n\.SH NAME\nmillrace\S* - \w`, ".bash": " millrace\n", ".fish": "complete -c millrace "}[filepath.Ext(file)]
+			want := map[string]string{
+				".gz":   `\A\.nh\n\.TH "millrace" "8" .*\n\n\.SH NAME\nmillrace\S* - \w`,
+				".bash": " millrace\n", ".fish": "complete -c millrace ",
+			}[filepath.Ext(file)]
 			text, err := exec.Command("gzip", "-cdf", file).Output()
 			if err != nil || len(text) == 0 || !regexp.MustCompile(want).Match(text) {
 				t.Errorf("%s, %v: got, want %s\n%.300s", file, err, want, text)

@@ -162,8 +162,9 @@ func TestHandshake(t *testing.T) {
 	} {
 		got := e.Upgrade(c.u)
 		if c.code == "" {
-			if h := got.Header; got.Status != http.StatusSwitchingProtocols || (h.Get("Sec-WebSocket-Protocol") == "llps.v1") != (name == "subprotocol") ||
-				h.Get("Sec-WebSocket-Extensions") != "" {
+			h := got.Header
+			if got.Status != http.StatusSwitchingProtocols || h.Get("Sec-WebSocket-Extensions") != "" ||
+				(h.Get("Sec-WebSocket-Protocol") == "llps.v1") != (name == "subprotocol") {
 				t.Errorf("%s: got %d %s, %v", name, got.Status, got.Body, h)
 			}
 			continue

@@ -100,7 +100,8 @@ func TestNoSecretLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	hashed := fmt.Sprintf("HASHED=%ssha256:%x", byHash[:36], sha256.Sum256([]byte(byHash[36:])))
-	w.Edge = harness.StartEdge(t, talkativeCaddyfile, harness.InDir(dir), harness.WithEnv(hashed), harness.WithEnv("UPSTREAM="+upstream.Listener.Addr().String()))
+	w.Edge = harness.StartEdge(t, talkativeCaddyfile, harness.InDir(dir), harness.WithEnv(hashed),
+		harness.WithEnv("UPSTREAM="+upstream.Listener.Addr().String()))
 	w.hide("master token", w.Master)
 	w.List(byFile, "")
 	w.List(byHash, "")
@@ -197,7 +198,9 @@ func (w *watched) sessions() {
 		s.Close()
 	}
 	limited, wrong := w.Limited(harness.Object{"allow_regions": []string{"EU"}}), valid[:36]+harness.RandomHex()
-	for token, status := range map[string]int{valid: 200, revoked: 401, w.hide("wrong secret", wrong): 401, w.hide("limited token", limited): 403} {
+	for token, status := range map[string]int{
+		valid: 200, revoked: 401, w.hide("wrong secret", wrong): 401, w.hide("limited token", limited): 403,
+	} {
 		for url, open := range map[string]func(harness.Handshake) (*harness.Socket, harness.Answer){
 			fmt.Sprintf("ws://localhost:%d/ws?", w.HTTP): w.Open, w.HttpsURL("/wt?"): w.OpenWebTransport,
 		} {
