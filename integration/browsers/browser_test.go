@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -39,6 +40,8 @@ func demoTests(t *testing.T, c *browser.Browser) {
 			p = c.Open("no hash", page, script(c.T, "lacking_page.js")+`lacking("serverCertificateHashes")`)
 			p.See("#abilities", "It does not accept a certificate by its hash (serverCertificateHashes)")
 		})
+		c.Run(t, "demo whose edge stops and comes back", func(c *browser.Browser) { reconnectTest(c, d) })
+		return
 	}
 	d.Stop(t, syscall.SIGTERM)
 }
@@ -87,6 +90,23 @@ func demoTest(c *browser.Browser, d *harness.DevEdge, page, transport, credentia
 	first.See("#status", "Disconnected: as you asked.")
 	second.Click("button", "Disconnect")
 	second.See("#status", "Disconnected")
+}
+
+// reconnectTest is about what the page shows while it has no connection. It ends the edge.
+func reconnectTest(c *browser.Browser, d *harness.DevEdge) {
+	p := openDemo(c, "tab", fmt.Sprintf("http://127.0.0.1:%d/demo", d.Ports[1]), "WebSocket")
+	subscribe(p, "#")
+	c.Expected = regexp.MustCompile(`^error: (WebSocket connection to '\S+' failed|Failed to load resource: (net::ERR_|the server responded with a status of 503))|` +
+		// An attempt that the page itself gives up, as the edge has not answered in time.
+		`^warning: WebSocket connection to '\S+' failed: WebSocket is closed before the connection is established\.$`)
+	d.Stop(c.T, syscall.SIGTERM)
+	p.See("#log", "the edge is about to stop: moving to a new connection…")
+	p.See("#status", "The connection is lost. Reconnecting…")
+	d.Start(c.T)
+	p.See("#log", "there again, after ")
+	publish(p, "news.today", "after that")
+	p.See("#log", "after that")
+	d.Stop(c.T, syscall.SIGTERM)
 }
 
 // script is a file for the browser under clients.
