@@ -150,6 +150,7 @@ func (s *stage) with(edges ...*harness.Edge) *stage {
 // sharedCaddyfile is an edge with a history, a list of edges, and presence in which members
 // linger longer than any test waits: who is seen to leave has said so.
 var sharedCaddyfile = strings.NewReplacer(
+	"allow_ip_masks 127.0.0.0/8", "allow_ip_masks 127.0.0.0/8 ::1/128", // Bun takes ::1 for localhost
 	"drain ", "presence rooms {\n\t\t\tchannels room.#\n\t\t\tlinger 10m\n\t\t}\n\t\tdrain ",
 	"\trespond \"no such page\" 404\n", "\tpubsub_edges /near {\n\t\tedge localhost:{{.HTTPS}} EU\n\t}\n\trespond \"no such page\" 404\n",
 ).Replace(history.Caddyfile("memory"))
