@@ -55,7 +55,8 @@ func newReactPage(t *testing.T, b *browser.Browser, version string) *reactPage {
 	p := &reactPage{edge: harness.StartEdge(b.T, harness.MetricsCaddyfile)}
 	token := p.edge.Issue(harness.AllowAll("react")).Token
 	var err error
-	p.publisher, err = client.Connect(b.T.Context(), []string{p.edge.HttpURL("")}, client.Options{Token: token, Transports: []client.Transport{client.WebSocket}})
+	options := client.Options{Token: token, Transports: []client.Transport{client.WebSocket}}
+	p.publisher, err = client.Connect(b.T.Context(), []string{p.edge.HttpURL("")}, options)
 	if err != nil {
 		b.T.Fatal(err)
 	}

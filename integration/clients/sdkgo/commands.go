@@ -111,7 +111,9 @@ func (c *driven) administer(ctx context.Context, command clientdriver.Command, a
 	case "issue":
 		grant := client.Grant{Tenants: []string{command.Tenant}, Publish: command.Rules, Subscribe: command.Rules, Presence: command.Presence}
 		var issued client.Issued
-		issued, err = admin.Issue(ctx, client.IssueRequest{CreatedBy: "integration", ExpiresIn: life, Subject: command.Subject, Grants: []client.Grant{grant}})
+		issued, err = admin.Issue(ctx, client.IssueRequest{
+			CreatedBy: "integration", ExpiresIn: life, Subject: command.Subject, Grants: []client.Grant{grant},
+		})
 		answer.Token, answer.TokenID, expires = issued.Token, issued.TokenID, issued.ExpiresAt
 	case "refresh":
 		expires, err = admin.Refresh(ctx, command.TokenID, client.Expiry{At: time.Now().Add(life)})
