@@ -90,10 +90,7 @@ export function driver({ connect, TokenAdmin }, emit) {
       }
     },
 
-    read({ client: name, sub, watch }) {
-      const { subscriptions, presences } = clients.get(name);
-      (watch ? presences.get(watch) : subscriptions.get(sub)).read();
-    },
+    read: ({ client: name, sub }) => void clients.get(name).subscriptions.get(sub).read(),
 
     async join({ client: name, member, tenant, channel }) {
       const { client, memberships } = clients.get(name);
@@ -103,7 +100,7 @@ export function driver({ connect, TokenAdmin }, emit) {
     },
     leave: ({ client: name, member }) => clients.get(name).memberships.get(member).leave(),
 
-    async presence({ client: name, watch, tenant, pattern, count, mode }) {
+    async presence({ client: name, watch, tenant, pattern, count }) {
       const { client, presences } = clients.get(name);
       const presence = await client.presence(tenant, pattern, { count });
       const now = state(presence);
@@ -119,12 +116,12 @@ export function driver({ connect, TokenAdmin }, emit) {
           emit({ ...ended, error: plain(error) });
         }
       };
-      presences.set(watch, { presence, read });
-      if (mode === "iterate") read();
+      presences.set(watch, presence);
+      read();
       return now;
     },
-    members: ({ client: name, watch }) => state(clients.get(name).presences.get(watch).presence),
-    closePresence: ({ client: name, watch }) => clients.get(name).presences.get(watch).presence.close(),
+    members: ({ client: name, watch }) => state(clients.get(name).presences.get(watch)),
+    closePresence: ({ client: name, watch }) => clients.get(name).presences.get(watch).close(),
 
     unsubscribe: ({ client: name, sub }) => clients.get(name).subscriptions.get(sub).subscription.unsubscribe(),
     position: ({ client: name, sub }) => ({ position: clients.get(name).subscriptions.get(sub).subscription.position }),

@@ -174,9 +174,8 @@ class Driver:
         elif mode == "callback":
             self.start(ended())
 
-    async def read(self, client, sub=None, watch=None, **_):
-        read = self.presences[client, watch][1] if watch else self.subscriptions[client, sub][1]
-        self.start(read())
+    async def read(self, client, sub, **_):
+        self.start(self.subscriptions[client, sub][1]())
 
     async def unsubscribe(self, client, sub, **_):
         await self.subscriptions[client, sub][0].unsubscribe()
@@ -193,7 +192,7 @@ class Driver:
     async def leave(self, client, member, **_):
         await self.memberships[client, member].leave()
 
-    async def presence(self, client, watch, tenant, pattern, mode="iterate", count=False, **_):
+    async def presence(self, client, watch, tenant, pattern, count=False, **_):
         made = await self.clients[client].presence(tenant, pattern, count=count)
         shown = members(made)
 
@@ -214,16 +213,15 @@ class Driver:
                 error = plain(err)
             emit({"client": client, "event": "presenceEnded", "watch": watch, "error": error})
 
-        self.presences[client, watch] = made, read
-        if mode == "iterate":
-            self.start(read())
+        self.presences[client, watch] = made
+        self.start(read())
         return shown
 
     async def members(self, client, watch, **_):
-        return members(self.presences[client, watch][0])
+        return members(self.presences[client, watch])
 
     async def closePresence(self, client, watch, **_):
-        await self.presences[client, watch][0].close()
+        await self.presences[client, watch].close()
 
     async def position(self, client, sub, **_):
         return {"position": self.subscriptions[client, sub][0].position}

@@ -44,7 +44,7 @@ func presence(s *stage) {
 	nobody := s.Connect(sdk.Options{})
 	watch := func(c *sdk.Client, count bool) (sdk.Command, *sdk.Mailbox) {
 		name, changes := c.Feed("w")
-		return sdk.Command{Cmd: "presence", Watch: name, Mode: "iterate", Tenant: s.Tenant, Pattern: "room.*", Count: count}, changes
+		return sdk.Command{Cmd: "presence", Watch: name, Tenant: s.Tenant, Pattern: "room.*", Count: count}, changes
 	}
 	want := func(changes *sdk.Mailbox, wanted ...string) {
 		s.T.Helper()

@@ -27,11 +27,7 @@ func (c *driven) carryOut(command clientdriver.Command, answer *clientdriver.Rep
 	case "position":
 		answer.Position = c.subs[command.Sub].Position()
 	case "read":
-		if command.Watch != "" {
-			c.readPresence(command.Watch)
-		} else {
-			c.read(command.Sub)
-		}
+		c.read(command.Sub)
 	case "unsubscribe":
 		err = c.subs[command.Sub].Unsubscribe(ctx)
 	case "publish":

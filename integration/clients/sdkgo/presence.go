@@ -32,9 +32,7 @@ func (c *driven) presence(ctx context.Context, command clientdriver.Command, ans
 	}
 	describe(p, answer)
 	c.watches[command.Watch] = p
-	if command.Mode == "iterate" {
-		c.readPresence(command.Watch)
-	}
+	c.driver.work.Go(func() { c.readPresence(p, command.Watch) }) // ends with the presence, or the client, which run closes
 	return nil
 }
 
@@ -51,26 +49,23 @@ func member(m client.Member) *clientdriver.Member {
 }
 
 // readPresence reads a presence to its end.
-func (c *driven) readPresence(name string) {
-	p := c.watches[name]
-	c.driver.work.Go(func() { // ends with the presence, or the client, which run closes
-		for {
-			change, err := p.Next(context.Background())
-			if err != nil {
-				ended := clientdriver.Report{Event: "presenceEnded", Watch: name, Error: plain(err)}
-				if ended.Error.Code == string(client.CodeClosed) {
-					ended.Error = nil
-				}
-				c.report(ended)
-				return
+func (c *driven) readPresence(p *client.Presence, name string) {
+	for {
+		change, err := p.Next(context.Background())
+		if err != nil {
+			ended := clientdriver.Report{Event: "presenceEnded", Watch: name, Error: plain(err)}
+			if ended.Error.Code == string(client.CodeClosed) {
+				ended.Error = nil
 			}
-			r := clientdriver.Report{Event: "presenceChange", Watch: name, Type: string(change.Type)}
-			if change.Type == client.CountChanged {
-				r.Channel, r.Count = change.Channel, change.Count
-			} else {
-				r.MemberInfo = member(change.Member)
-			}
-			c.report(r)
+			c.report(ended)
+			return
 		}
-	})
+		r := clientdriver.Report{Event: "presenceChange", Watch: name, Type: string(change.Type)}
+		if change.Type == client.CountChanged {
+			r.Channel, r.Count = change.Channel, change.Count
+		} else {
+			r.MemberInfo = member(change.Member)
+		}
+		c.report(r)
+	}
 }
