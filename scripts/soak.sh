@@ -127,11 +127,9 @@ soak_suspicion_storm() {
 	integration load -run 'TestSuspicionStorm$'
 }
 
-## the console's lists on an edge with 100,000 tokens and 10,000 connections; each screen of it in
-## every width and scheme
+## each screen of the console in every width and scheme
 soak_console() {
 	scripts/install-test-deps.sh
-	integration load -run 'TestConsoleLoad$'
 	integration console -run 'TestConsoleScreens$'
 }
 

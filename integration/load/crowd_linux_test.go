@@ -23,8 +23,8 @@ const (
 type crowd struct {
 	Edges  []string // URLs; a client takes the edge that answers first
 	Tokens []string
-	N      int    // clients, of those that are at the edge Leaves if there is one
-	Leaves string // an edge that dies or freezes; empty: none does
+	N      int    // clients at the edge Leaves; there are more at the others
+	Leaves string // the edge that dies or freezes
 	Dies   bool
 
 	await func(word string, within time.Duration) // the process to write a word
@@ -115,7 +115,7 @@ func (c *crowd) connect(token string) {
 	}
 	c.mu.Lock()
 	c.clients = append(c.clients, one)
-	if c.Leaves == "" || one.Edge() == c.Leaves {
+	if one.Edge() == c.Leaves {
 		c.there++
 	}
 	c.mu.Unlock()

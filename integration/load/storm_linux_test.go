@@ -47,7 +47,7 @@ func storm(t *testing.T, c *crowd, fault func(e *harness.Edge)) {
 		return n
 	}
 	refused := refusals()
-	calm := bystanders.slowest.take()
+	bystanders.slowest.take()
 	fault(fails)
 	if c.Dies {
 		c.await("all are back", patience)
@@ -66,7 +66,7 @@ func storm(t *testing.T, c *crowd, fault func(e *harness.Edge)) {
 	bystanders.awaitMore(40)
 	bystanders.end()
 	c.end("crowd:")
-	t.Logf("bystanders at the other edge: a message took at most %v, and %v before", bystanders.slowest.take(), calm)
+	t.Logf("a message took at most %v to bystanders at the other edge", bystanders.slowest.take())
 }
 
 // The configuration is loaded again and again below many connections with traffic: none is

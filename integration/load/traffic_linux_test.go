@@ -63,20 +63,19 @@ func startTraffic(e *harness.Edge, rooms, each, rate int) *traffic {
 
 // enter opens a session, over WebSocket or WebTransport. A QUIC handshake has 5 s, which may
 // go by on a busy machine: only a soak has the machine for itself.
-func enter(e *harness.Edge, h harness.Handshake, quic bool) *harness.Socket {
+func enter(e *harness.Edge, h harness.Handshake, quic bool) (s *harness.Socket) {
 	if !quic {
 		return e.MustOpen(h)
 	}
 	h.URL = ""
-	for end := time.Now().Add(patience); ; {
-		s, a, err := e.TryWebTransport(h)
-		if s != nil {
-			return s
+	e.Poll("a session over WebTransport", func() bool {
+		answer, err := harness.Answer{}, error(nil)
+		if s, answer, err = e.TryWebTransport(h); s == nil && (err == nil || harness.Soaking) {
+			e.T.Fatalf("a client is not served: %v %d %s", err, answer.Status, answer.Body)
 		}
-		if err == nil || harness.Soaking || time.Now().After(end) {
-			e.T.Fatalf("a client is not served: %v %d %s", err, a.Status, a.Body)
-		}
-	}
+		return s != nil
+	})
+	return s
 }
 
 // awaitMore returns when n more messages have come.

@@ -1,7 +1,6 @@
 package networks
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -33,7 +32,6 @@ func TestConsoleFromOutside(t *testing.T) {
 	n := startNetwork(t, 2)
 	e := startEdge(t, n.Machine(1), consoleCaddyfile)
 	curl := func(from netlab.Machine, args ...string) string {
-		t.Helper()
 		out, err := from.Command("curl", append([]string{"-s", "--max-time", "100", "--noproxy", "*"}, args...)...).Output()
 		if err != nil {
 			t.Errorf("curl %q: %v", args, err)
@@ -48,12 +46,8 @@ func TestConsoleFromOutside(t *testing.T) {
 		{url, "-H", local, "-H", "X-Forwarded-Proto: https", "-H", "X-Forwarded-For: 127.0.0.1"},
 		append([]string{e.plain() + api}, login...),
 	} {
-		var p struct {
-			Status int
-			Code   string
-		}
-		if err := json.Unmarshal([]byte(curl(n.Machine(2), args...)), &p); err != nil || p.Status != 403 || p.Code != "tls_required" {
-			t.Errorf("%q: %+v %v", args, p, err)
+		if answer := curl(n.Machine(2), args...); !strings.Contains(answer, `"status":403`) || !strings.Contains(answer, `"code":"tls_required"`) {
+			t.Errorf("%q: %s", args, answer)
 		}
 	}
 	if answer := curl(e.Machine, append([]string{"http://localhost:8080" + api}, login...)...); !strings.Contains(answer, `"signed_in":true`) {

@@ -36,11 +36,10 @@ func TestHTTP3(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	page := strings.Repeat("All the world's a page.\n", 10_000)
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, "www"), 0o700), os.WriteFile(filepath.Join(dir, "www/page.txt"), []byte(page), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	www := errors.Join(os.Mkdir(filepath.Join(dir, "www"), 0o700), os.WriteFile(filepath.Join(dir, "www/page.txt"), []byte(page), 0o600))
 	proxied := strings.Replace(harness.DefaultCaddyfile, "{", "{\n\tservers {\n\t\ttrusted_proxies static 127.0.0.0/8\n\t\ttrusted_proxies_strict\n\t}\n", 1)
 	e := harness.StartEdge(t, strings.Replace(proxied, "\ttls internal\n", otherRoutes, 1), harness.InDir(dir))
+	e.Must(www)
 	get := func(over http.RoundTripper, path, name, value string) (*http.Response, string) {
 		t.Helper()
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, e.HttpsURL(path), nil)
