@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -78,10 +77,14 @@ func TestCertificateRenewal(t *testing.T) {
 	}
 	trusted.ServerName = certifiedHost
 
+	var talks []*talk            // over each transport
 	var seen []*x509.Certificate // the latest last
 	awaitRenewal := func() {
 		t.Helper()
 		e.Poll(fmt.Sprintf("a certificate after %d others", len(seen)), func() bool {
+			for _, c := range talks {
+				c.exchange()
+			}
 			d := tls.Dialer{NetDialer: &net.Dialer{Timeout: harness.WaitTimeout}, Config: trusted}
 			conn, err := d.DialContext(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", e.HTTPS))
 			if err != nil {
@@ -98,50 +101,54 @@ func TestCertificateRenewal(t *testing.T) {
 	}
 	awaitRenewal()
 	token := e.Issue(harness.AllowAll("room")).Token
-	transports := []client.Transport{client.WebSocket, client.WebTransport}
-	var first *x509.Certificate
-	var ends []func()
-	for _, transport := range transports {
-		shown, end := converse(e, trusted, transport, token)
-		first, ends = shown, append(ends, end)
+	for _, transport := range []client.Transport{client.WebSocket, client.WebTransport} {
+		talks = append(talks, begin(e, trusted, transport, token))
 	}
 	// A soak ends when the sessions have outlived the certificates that they began with.
-	for n := 0; n < renewals || harness.Soaking && time.Now().Before(first.NotAfter); n++ {
+	for n := 0; n < renewals || harness.Soaking && time.Now().Before(talks[1].shown.NotAfter); n++ {
 		old := len(seen)
 		awaitRenewal()
-		for _, transport := range transports {
-			shown, end := converse(e, trusted, transport, token)
-			if slices.ContainsFunc(seen[:old], shown.Equal) {
-				t.Errorf("after renewal %d a new session over %s got an old certificate", n+1, transport)
+		for _, c := range talks {
+			fresh := begin(e, trusted, c.transport, token)
+			if fresh.exchange(); slices.ContainsFunc(seen[:old], fresh.shown.Equal) {
+				t.Errorf("after renewal %d a new session over %s got an old certificate", n+1, c.transport)
 			}
-			end()
+			e.Must(fresh.Close())
 		}
 	}
-	for _, end := range ends {
-		end()
-	}
-	t.Logf("%d renewals; %v are left to the first certificate", len(seen)-1, time.Until(first.NotAfter).Round(time.Second))
+	t.Logf("%d renewals, %d messages over each transport", len(seen)-1, talks[0].sent)
 }
 
-// converse connects a client, which publishes numbers to itself. It returns the certificate
-// that the edge has shown. end requires that the connection was the only one, and lost nothing.
-func converse(e *harness.Edge, trusted *tls.Config, transport client.Transport, token string) (shown *x509.Certificate, end func()) {
+// talk is a client that publishes numbers to itself over its only connection.
+type talk struct {
+	*client.Client
+	e         *harness.Edge
+	transport client.Transport
+	shown     *x509.Certificate // by the handshake
+	messages  *client.Subscription
+	channel   string
+	sent      int
+}
+
+func begin(e *harness.Edge, trusted *tls.Config, transport client.Transport, token string) *talk {
 	e.T.Helper()
+	c := &talk{e: e, transport: transport, channel: harness.RandomHex()}
 	config := trusted.Clone()
 	config.VerifyConnection = func(state tls.ConnectionState) error {
-		if shown != nil {
+		if c.shown != nil {
 			e.T.Errorf("%s: a second connection", transport)
 			return nil
 		}
-		shown = state.PeerCertificates[0]
+		c.shown = state.PeerCertificates[0]
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(e.T.Context(), harness.WaitTimeout)
 	defer cancel()
+	var err error
 	// Without keep-alive a busy machine makes no connection suspect.
-	c, err := client.Connect(ctx, []string{e.HttpsURL("")}, client.Options{
+	c.Client, err = client.Connect(ctx, []string{e.HttpsURL("")}, client.Options{
 		Token: token, Transports: []client.Transport{transport}, ConnectTimeout: harness.WaitTimeout, KeepAlive: -1,
-		QueuePolicy: client.EndOnFull, TLS: config, OnEvent: func(event client.Event) {
+		TLS: config, OnEvent: func(event client.Event) {
 			switch event.(type) {
 			case client.Connected, client.RoundTrip, client.Closed:
 			default:
@@ -149,42 +156,24 @@ func converse(e *harness.Edge, trusted *tls.Config, transport client.Transport, 
 			}
 		},
 	})
-	if err != nil {
-		e.T.Fatalf("%s: %v\nthe edge wrote:\n%s", transport, err, e.Output())
-	}
-	e.T.Cleanup(func() { _ = c.Close() })
-	channel := harness.RandomHex()
-	s, err := c.Subscribe(ctx, "paint.room", channel)
 	e.Must(err)
-	stop := make(chan struct{})
-	var work sync.WaitGroup
-	work.Go(func() {
-		for n, last := 0, false; !last; n++ {
-			select {
-			case <-stop:
-				last = true
-			case <-time.After(10 * time.Millisecond): // a pace, not a wait
-			}
-			if err := c.Publish(context.Background(), "paint.room", channel, fmt.Appendf(nil, "%d %v", n, last)); err != nil {
-				e.T.Errorf("%s: message %d: %v", transport, n, err)
-			}
+	e.T.Cleanup(func() { _ = c.Close() })
+	c.messages, err = c.Subscribe(ctx, "paint.room", c.channel)
+	e.Must(err)
+	return c
+}
+
+// exchange publishes a number, and awaits it.
+func (c *talk) exchange() {
+	c.e.T.Helper()
+	c.sent++
+	c.e.Must(c.Publish(c.e.T.Context(), "paint.room", c.channel, []byte(strconv.Itoa(c.sent))))
+	select {
+	case m := <-c.messages.Messages():
+		if string(m.Payload) != strconv.Itoa(c.sent) {
+			c.e.T.Fatalf("%s: got %q in place of %d; the subscription: %v", c.transport, m.Payload, c.sent, c.messages.Err())
 		}
-	})
-	work.Go(func() {
-		for n, last := 0, false; !last; n++ {
-			m, open := <-s.Messages()
-			got := -1
-			if _, err := fmt.Sscan(string(m.Payload), &got, &last); !open || err != nil || got != n {
-				e.T.Errorf("%s: got %q in place of message %d; the subscription: %v", transport, m.Payload, n, s.Err())
-				return
-			}
-		}
-	})
-	return shown, func() {
-		close(stop)
-		timer := time.AfterFunc(harness.WaitTimeout, func() { _ = c.Close() }) // which ends the work
-		defer timer.Stop()
-		work.Wait()
-		e.Must(c.Close())
+	case <-time.After(harness.WaitTimeout):
+		c.e.T.Fatalf("%s: message %d has not come", c.transport, c.sent)
 	}
 }
