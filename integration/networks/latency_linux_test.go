@@ -40,7 +40,8 @@ func TestLatencyUnderLoss(t *testing.T) {
 					previous = r.At
 				}
 				slices.Sort(ages)
-				t.Logf("%g %%, %d ms, %v: p50 %v, p99 %v, longest silence %v", 100*loss, trip, s.Kind, ages[messages/2], ages[messages*99/100], slices.Max(silences))
+				t.Logf("%g %%, %d ms, %v: p50 %v, p99 %v, longest silence %v",
+					100*loss, trip, s.Kind, ages[messages/2], ages[messages*99/100], slices.Max(silences))
 			}
 			for _, s := range subjects {
 				s.end()

@@ -3,7 +3,7 @@ package networks
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
+	"log"
 	"os"
 	"path/filepath"
 	"sync"
@@ -29,8 +29,7 @@ func TestMain(m *testing.M) {
 	}
 	code, err := run(m)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
+		log.Fatal(err)
 	}
 	os.Exit(code)
 }

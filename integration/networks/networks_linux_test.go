@@ -124,7 +124,8 @@ func (l *lab) play(b breakage, k sdk.Kind) outcome {
 	starting.Lock()
 	began := sync.OnceFunc(starting.Unlock)
 	defer began()
-	w := &watch{l: l, s: l.startSubject(k, b.keepAlive, []string{channel}, edges...), got: map[int]bool{}, first: math.MaxInt, o: outcome{over: k.Transport}}
+	w := &watch{l: l, got: map[int]bool{}, first: math.MaxInt, o: outcome{over: k.Transport}}
+	w.s = l.startSubject(k, b.keepAlive, []string{channel}, edges...)
 	began()
 	defer func() {
 		w.s.end()
@@ -133,7 +134,8 @@ func (l *lab) play(b breakage, k sdk.Kind) outcome {
 	l.network.Set(clientMachine, farMachine, netlab.Treatment{})
 	if !b.silent {
 		w.publish(map[bool]*edge{false: l.far, true: l.near}[b.atNear], b.size)
-		if _, found := w.until(func(r sdk.Report) bool { n, _, is := message(r); return is && n >= 40 }); !found { // all is calm, and paths are known
+		_, found := w.until(func(r sdk.Report) bool { n, _, is := message(r); return is && n >= 40 })
+		if !found { // else all is calm, and paths are known
 			l.Fatal("no messages before the break")
 		}
 	}
