@@ -231,35 +231,30 @@ func TestMaxBytes(t *testing.T) {
 // A full bucket refuses changes, can be read, and takes changes when it has room.
 func TestBucketFull(t *testing.T) {
 	t.Parallel()
-	for name, storage := range map[string]jetstream.StorageType{"file": jetstream.FileStorage, "memory": jetstream.MemoryStorage} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := openReady(t, natstest.Connect(natstest.Server(t)), withMaxBytes(1<<20), func(c *Config) { c.Storage = storage })
-			big := record("", strings.Repeat("x", 60<<10))
-			var kept []tokenstore.Record
-			var err error
-			for err == nil && len(kept) < 100 {
-				big.ID = fmt.Sprint(len(kept))
-				if big.Version, err = s.Create(t.Context(), big); err == nil {
-					kept = append(kept, big)
-				}
-			}
-			wantErr(t, "Create", err, tokenstore.ErrInsufficientStorage, "maximum bytes exceeded")
-			if len(kept) < 10 {
-				t.Fatalf("only %d records fit", len(kept))
-			}
-			longer := kept[0]
-			longer.Value = bytes.Repeat([]byte("y"), 120<<10)
-			_, err = s.Update(t.Context(), longer)
-			wantErr(t, "Update", err, tokenstore.ErrInsufficientStorage)
-			wantRecord(t, s, kept[0])
-			awaitLog(t, s, "no room for changes of tokens", "maximum bytes exceeded")
-			remove(t, s, kept[1])
-			awaitLog(t, s, "has taken a change of tokens again")
-			create(t, s, record("small", "x"))
-			if n := strings.Count(logText(s.logs), "no room for changes of tokens"); n != 1 {
-				t.Errorf("the log says %d times that it is full", n)
-			}
-		})
+	s := openReady(t, natstest.Connect(natstest.Server(t)), withMaxBytes(1<<20))
+	big := record("", strings.Repeat("x", 60<<10))
+	var kept []tokenstore.Record
+	var err error
+	for err == nil && len(kept) < 100 {
+		big.ID = fmt.Sprint(len(kept))
+		if big.Version, err = s.Create(t.Context(), big); err == nil {
+			kept = append(kept, big)
+		}
+	}
+	wantErr(t, "Create", err, tokenstore.ErrInsufficientStorage, "maximum bytes exceeded")
+	if len(kept) < 10 {
+		t.Fatalf("only %d records fit", len(kept))
+	}
+	longer := kept[0]
+	longer.Value = bytes.Repeat([]byte("y"), 120<<10)
+	_, err = s.Update(t.Context(), longer)
+	wantErr(t, "Update", err, tokenstore.ErrInsufficientStorage)
+	wantRecord(t, s, kept[0])
+	awaitLog(t, s, "no room for changes of tokens", "maximum bytes exceeded")
+	remove(t, s, kept[1])
+	awaitLog(t, s, "has taken a change of tokens again")
+	create(t, s, record("small", "x"))
+	if n := strings.Count(logText(s.logs), "no room for changes of tokens"); n != 1 {
+		t.Errorf("the log says %d times that it is full", n)
 	}
 }

@@ -157,15 +157,3 @@ func TestRevokeSubject(t *testing.T) {
 	})
 	noError(t, err)
 }
-
-// An edge that only reads revokes nothing, and says so.
-func TestReaderRevokesNoSubject(t *testing.T) {
-	t.Parallel()
-	connect := natstest.Connect(natstest.Server(t))
-	awaitReady(t, openStore(t, connect))
-	store := openReady(t, connect, withRole(Reader))
-	service, err := tokenstore.NewService(store, tokenstore.Config{})
-	must(t, err)
-	_, err = service.RevokeSubject(t.Context(), service.Overlay(), "ada")
-	wantErr(t, "RevokeSubject", err, tokenstore.ErrReadOnly)
-}
