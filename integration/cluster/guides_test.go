@@ -234,7 +234,8 @@ func TestGuideBesideCluster(t *testing.T) {
 	p, s := o.Session(0), o.Session(1)
 	history.Resume(s, "chat.#", "now", "complete")
 	positions := history.Store(p, "chat.1", "1", "2")
-	history.Gets(s, positions, "chat.1=1", "chat.1=2")
+	s.ExpectDeliver(history.KeptTenant, "chat.1", "1", "chat.#")
+	s.ExpectDeliver(history.KeptTenant, "chat.1", "2", "chat.#")
 	o.KillAndStart(1, o.Edges[1].Given, func() { positions = append(positions, history.Store(p, "chat.1", "3")...) }, harness.WithEnv("NATS_PASSWORD="+guidePassword))
 	s = o.Session(1)
 	history.Resume(s, "chat.#", positions[0].String(), "complete chat.1=2 chat.1=3") // read from NATS

@@ -26,7 +26,7 @@ func TestOracle(t *testing.T) {
 	t.Parallel()
 	o := &oracle{
 		t: t, random: choices{rand.New(rand.NewPCG(harness.Seed(t), 0))}, heard: make(chan func() string, 1000),
-		subs: map[string]map[*oracleClient]map[string]pattern.Pattern{}, ones: map[uint64]map[*oracleClient]string{},
+		ones: map[uint64]map[*oracleClient]string{},
 	}
 	limits := "limits {\n\t\t\tsend_queue 64MiB\n\t\t\tmax_pattern_shapes 100\n\t\t}\n\t\tbandwidth {"
 	caddyfile := strings.Replace(conformance.Unthrottled, "bandwidth {", limits, 1)
@@ -58,9 +58,8 @@ type oracle struct {
 	random  choices
 	edges   []*harness.Edge
 	clients []*oracleClient
-	subs    map[string]map[*oracleClient]map[string]pattern.Pattern // by tenant
-	number  uint64                                                  // of the last message
-	heard   chan func() string                                      // each compares what a client got, and says what is wrong
+	number  uint64             // of the last message
+	heard   chan func() string // each compares what a client got, and says what is wrong
 
 	due                       int                                 // lines and deliveries that are to come
 	ones                      map[uint64]map[*oracleClient]string // messages to one: who may get them, and what; see delivery
@@ -72,16 +71,19 @@ type oracleClient struct {
 	edge   int
 	socket *harness.Socket
 	right  right
-	done   chan struct{} // closed when its reader has ended
-	left   atomic.Bool   // its end is wanted
-	lines  []string      // that the edge is to send, in order
+	subs   map[string]map[string]pattern.Pattern // by tenant
+	done   chan struct{}                         // closed when its reader has ended
+	left   atomic.Bool                           // its end is wanted
+	lines  []string                              // that the edge is to send, in order
 	due    map[uint64]string
 }
 
 // open opens a session with a new token, which the other edge has issued.
 func (o *oracle) open(i int) *oracleClient {
 	o.t.Helper()
-	c := &oracleClient{edge: i % 2, right: o.random.right(), due: map[uint64]string{}, done: make(chan struct{})}
+	c := &oracleClient{
+		edge: i % 2, right: o.random.right(), subs: map[string]map[string]pattern.Pattern{}, due: map[uint64]string{}, done: make(chan struct{}),
+	}
 	token := o.edges[1-c.edge].IssueAnywhere(c.right.grants...).Token
 	if i/2%2 == 0 {
 		c.socket = o.edges[c.edge].Dial(token)
@@ -123,9 +125,6 @@ func (o *oracle) leave(c *oracleClient) {
 			ended = true
 		case <-o.heard: // nothing is due
 		}
-	}
-	for _, clients := range o.subs {
-		delete(clients, c)
 	}
 }
 
@@ -211,13 +210,10 @@ func (o *oracle) subscribe(c *oracleClient, spoken, text string) {
 	case !slices.ContainsFunc(c.right.subscribe[tenant], func(r pattern.Rule) bool { return r.Contains(p) }):
 		answer = "ERR:permission_denied:SUB:" + tenant + ":" + text
 	default:
-		if o.subs[tenant] == nil {
-			o.subs[tenant] = map[*oracleClient]map[string]pattern.Pattern{}
+		if c.subs[tenant] == nil {
+			c.subs[tenant] = map[string]pattern.Pattern{}
 		}
-		if o.subs[tenant][c] == nil {
-			o.subs[tenant][c] = map[string]pattern.Pattern{}
-		}
-		o.subs[tenant][c][text] = p
+		c.subs[tenant][text] = p
 	}
 	o.say(c, "SUB", spoken, text, answer)
 }
@@ -228,7 +224,7 @@ func (o *oracle) subscribeAll() {
 	for _, c := range o.clients {
 		for range 3 {
 			tenant, text := o.random.spoken(c.right), o.random.odd(o.random.pattern())
-			mine := o.subs[physical(tenant)][c]
+			mine := c.subs[physical(tenant)]
 			some := pick(o.random, append(slices.Sorted(maps.Keys(mine)), fence))
 			switch {
 			case some != fence && o.random.IntN(3) == 0:
@@ -272,9 +268,9 @@ func (o *oracle) publishing(c *oracleClient, spoken, channel string, mode wire.D
 // subscribes later: then expect reports false.
 func (o *oracle) expect(from int, tenant, channel string, mode wire.Delivery) bool {
 	all, near := map[*oracleClient]string{}, map[*oracleClient]string{}
-	for c, patterns := range o.subs[tenant] {
+	for _, c := range o.clients {
 		var matched []string
-		for text, p := range patterns {
+		for text, p := range c.subs[tenant] {
 			if p.Match(channel) {
 				matched = append(matched, text)
 			}

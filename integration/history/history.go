@@ -118,19 +118,6 @@ func Resume(s *harness.Socket, pattern, from, want string) {
 	}
 }
 
-// Gets requires that these messages come next, at these positions.
-func Gets(s *harness.Socket, positions []wire.Position, messages ...string) {
-	s.T.Helper()
-	for i, want := range messages {
-		_, message, err := s.Read()
-		s.Must(err)
-		d, err := wire.DecodeDeliver(message)
-		if got := fmt.Sprintf("%s=%s", d.Channel, d.Payload); err != nil || got != want || d.Position != positions[i] {
-			s.T.Fatalf("got %s at %v (%v), want %s at %v", got, d.Position, err, want, positions[i])
-		}
-	}
-}
-
 // StartOverlay starts three edges on three NATS servers; store is of their token store.
 func StartOverlay(t *testing.T, caddyfile, store string) *harness.Overlay {
 	t.Helper()
