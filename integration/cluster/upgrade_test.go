@@ -2,8 +2,6 @@ package cluster
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"maps"
 	"net/http"
@@ -12,16 +10,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/millrace/millrace/client"
 	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/integration/history"
 	"github.com/millrace/millrace/integration/sdk"
-	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/internal/programs"
 	"github.com/millrace/millrace/internal/version"
 )
@@ -51,8 +45,8 @@ func upgraded(t *testing.T) (before, after, from, to string) {
 }
 
 // Three edges are replaced by those of another version, one after the other, below clients that
-// subscribe and one that publishes: these lose nothing, and none loses its connection. What a
-// history keeps comes once, in order. Edges of both versions are one overlay. "drain by SIGTERM"
+// subscribe, and one that publishes while they move: these lose nothing, and none loses its
+// connection. What a history keeps comes once, in order. Edges of both versions are one overlay. "drain by SIGTERM"
 // of TestSDKs has the clients of all SDKs, and what comes twice.
 func TestRollingUpgrade(t *testing.T) {
 	t.Parallel()
@@ -65,27 +59,30 @@ func TestRollingUpgrade(t *testing.T) {
 	for range 2 {
 		edges = append(edges, harness.StartEdge(t, caddyfile, append(options, harness.WithMaster(edges[0]))...))
 	}
-	c := &crowd{t: t, edges: edges}
-	defer c.Close() // before the edges end, which would wait for it
-	n := harness.SoakCount(t, 10, 1_000)
-	for range n {
-		c.Subscribe()
-	}
-	end := c.Publish()
-	c.Await(1)
+	c := startCrowd(t, edges, harness.SoakCount(t, 10, 1_000))
 	for i, e := range edges {
 		began, there := time.Now(), e.Sessions()
+		drained := make(chan error, 1)
 		if i == 0 {
-			asTheGuideSays(e, `"$PROGRAM" pubsub drain`, "while curl ")
+			go func() { drained <- asTheGuideSays(e, `"$PROGRAM" pubsub drain`, "while curl ") }() // ends with the commands
 		} else {
 			e.DrainByAdminAPI()
+			drained <- nil
 		}
-		e.Poll("its clients to leave", func() bool { return e.Sessions() == 0 })
+		last := time.Time{}
+		e.Poll("its clients to leave", func() bool {
+			if time.Since(last) > harness.AtLength(0, 500*time.Millisecond) { // a load for very many clients
+				last = time.Now()
+				c.Publish()
+			}
+			return len(drained) > 0 && e.Sessions() == 0
+		})
+		e.Must(<-drained)
 		moved := time.Since(began)
 		e.Stop()
 		edges[i] = harness.StartEdge(t, caddyfile, sdk.Again(e), func(next *harness.Edge) { next.Program = after })
 		if i == 0 {
-			asTheGuideSays(edges[i], "until curl ")
+			e.Must(asTheGuideSays(edges[i], "until curl "))
 		}
 		edges[i].Poll("readiness", func() bool { return edges[i].Rest("GET", "/ready", "", nil).Status == http.StatusOK })
 		t.Logf("edge %d: %d clients have moved after %v, the next version is ready after %v", i, there, moved, time.Since(began))
@@ -110,27 +107,22 @@ func TestRollingUpgrade(t *testing.T) {
 			works(o)
 		})
 	}
-	total := end()
-	c.Await(total)
-	c.Check(total)
-	if moves := int(c.moves.Load()); moves < n { // each edge was replaced, so each client has left one at least
-		t.Errorf("%d clients have moved %d times", n, moves)
-	}
-	t.Logf("%d clients, %d numbers with a history and as many without, %d moves", n, total, c.moves.Load())
+	c.End()
 }
 
 // asTheGuideSays runs those lines of docs/upgrading.md that begin so, at this edge.
-func asTheGuideSays(e *harness.Edge, beginnings ...string) {
-	e.T.Helper()
+func asTheGuideSays(e *harness.Edge, beginnings ...string) error {
 	text, err := os.ReadFile("../docs/upgrading.md")
-	e.Must(err)
+	if err != nil {
+		return err
+	}
 	_, block, _ := strings.Cut(string(text), "```sh\nNEW=")
 	block, _, _ = strings.Cut(block, "```")
 	script := "set -eu\n"
 	for _, beginning := range beginnings {
 		_, line, found := strings.Cut(block, "\n"+beginning)
 		if !found {
-			e.T.Fatalf("the guide has no line that begins with %s in\n%s", beginning, block)
+			return fmt.Errorf("the guide has no line that begins with %s in\n%s", beginning, block)
 		}
 		line, _, _ = strings.Cut(line, "\n")
 		script += beginning + line + "\n"
@@ -141,152 +133,80 @@ func asTheGuideSays(e *harness.Edge, beginnings ...string) {
 	cmd.Dir, cmd.Env = e.Dir, append(slices.Clone(e.Env),
 		"PROGRAM="+e.Program, "CADDY_ADMIN="+e.AdminAddress(), "METRICS="+e.AdminURL("/metrics"), "READY="+e.HttpURL("/ready"))
 	if out, err := cmd.CombinedOutput(); err != nil {
-		e.T.Fatalf("%s%v\n%s", script, err, out)
+		return fmt.Errorf("%s%w\n%s", script, err, out)
 	}
+	return nil
 }
 
-// crowd is Go clients of edges that are replaced.
+// crowd is Go clients of edges that are replaced, in a process of their own: a publisher of
+// numbers, and subscribers that get them with a history and without.
 type crowd struct {
-	t       *testing.T
-	edges   []*harness.Edge
-	clients []*client.Client
-	list    []*numbers // of subscribers
-	moves   atomic.Int64
+	*sdk.Stage
+	publisher   *sdk.Client
+	subscribers []*sdk.Client
+	kept, plain []*sdk.Sub // of the subscribers
+	positions   []string   // of the numbers
 }
 
-// connect connects a client. Some use WebTransport.
-func (c *crowd) connect() *client.Client {
-	c.t.Helper()
-	var addresses []string
-	roots := x509.NewCertPool()
-	for _, e := range c.edges {
-		root, err := os.ReadFile(e.RootFile())
-		e.Must(err)
-		roots.AppendCertsFromPEM(root)
-		addresses = append(addresses, e.HttpsURL(""))
+// startCrowd connects n subscribers. Some use WebTransport.
+func startCrowd(t *testing.T, edges []*harness.Edge, n int) *crowd {
+	t.Helper()
+	lab := &sdk.Lab{}
+	c := &crowd{Stage: lab.Stage(t, sdk.Kind{Where: "go", Transport: "websocket"}, edges...)}
+	options := sdk.Options{ // there are very many clients, and little time for each
+		Token: edges[0].Issue(history.AllowHistory(c.Room)).Token, PongTimeout: 60_000, ConnectTimeout: 60_000,
 	}
-	transport := client.WebSocket
-	if len(c.clients)%5 == 0 {
-		transport = client.WebTransport
-	}
-	opened, err := client.Connect(c.t.Context(), addresses, client.Options{ // there are very many clients, and little time for each
-		Token: c.edges[0].Issue(history.AllowHistory("room")).Token, Transports: []client.Transport{transport},
-		TLS: &tls.Config{RootCAs: roots}, PongTimeout: time.Minute, ConnectTimeout: time.Minute,
-		OnEvent: func(e client.Event) {
-			switch e := e.(type) {
-			case client.Moved:
-				c.moves.Add(1)
-			case client.Disconnected, client.PublishError, client.SlowConsumer, client.QueueFull, client.Gap:
-				c.t.Errorf("something was lost: %T %+v", e, e)
-			case client.Closed:
-				if e.Err != nil {
-					c.t.Errorf("a client has ended: %v", e.Err)
-				}
-			}
-		},
-	})
-	c.edges[0].Must(err)
-	c.clients = append(c.clients, opened)
-	return opened
-}
-
-func (c *crowd) Close() {
-	for _, opened := range c.clients {
-		_ = opened.Close() // its event says how it has ended
-	}
-}
-
-// The channels of numbers: of a history, and of none.
-const (
-	keptNumbers  = "chat.n"
-	plainNumbers = "plain.n"
-)
-
-// numbers are what a subscriber has.
-type numbers struct {
-	mu     sync.Mutex
-	kept   int          // how many, all in order from 0 on
-	plain  map[int]bool // an edge hears of a subscription at another one a moment later
-	last   int          // of the plain ones
-	faults []string
-}
-
-// Subscribe connects a client that hears all numbers.
-func (c *crowd) Subscribe() {
-	c.t.Helper()
-	s, opened := &numbers{plain: map[int]bool{}, last: -1}, c.connect()
-	_, err := opened.SubscribeFunc(c.t.Context(), "paint.room", plainNumbers, func(m client.Message) {
-		n, _ := strconv.Atoi(string(m.Payload))
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if n < s.last && !m.Late && !s.plain[n] {
-			s.faults = append(s.faults, fmt.Sprintf("%d came after %d", n, s.last))
+	c.publisher = c.Connect(options)
+	for i := range n {
+		options.Transports = []string{"websocket"}
+		if i%5 == 0 {
+			options.Transports = []string{"webtransport"}
 		}
-		s.plain[n], s.last = true, max(s.last, n)
-	})
-	c.edges[0].Must(err)
-	_, err = opened.SubscribeFunc(c.t.Context(), "paint.room", keptNumbers, func(m client.Message) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if string(m.Payload) != strconv.Itoa(s.kept) {
-			s.faults = append(s.faults, fmt.Sprintf("%s of the history came as number %d", m.Payload, s.kept))
-		}
-		s.kept++
-	}, client.WithHistory(client.Now))
-	c.edges[0].Must(err)
-	c.list = append(c.list, s)
+		s := c.Connect(options)
+		c.subscribers = append(c.subscribers, s)
+		c.kept, c.plain = append(c.kept, s.From("now", c.Tenant, "chat.n")), append(c.plain, s.Subscribe(c.Tenant, "plain.n"))
+	}
+	return c
 }
 
-// Await waits until all subscribers have so many numbers of the history, and others up to them.
-func (c *crowd) Await(n int) {
-	c.t.Helper()
-	for i, s := range c.list {
-		natstest.Await(c.t, fmt.Sprintf("client %d to have %d numbers", i, n), func() bool {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			return s.kept >= n && s.last >= n-1
-		})
+// Publish publishes the next number. Each third is published to the history again with its key,
+// whichever edge gets that, and is there once.
+func (c *crowd) Publish() {
+	c.T.Helper()
+	n := len(c.positions)
+	text := strconv.Itoa(n)
+	c.publisher.Publish(c.Tenant, "plain.n", text)
+	c.positions = append(c.positions, c.publisher.Confirm(c.Tenant, "chat.n", text, text))
+	if n%3 == 0 {
+		if at := c.publisher.Confirm(c.Tenant, "chat.n", text, text); at != c.positions[n] {
+			c.T.Errorf("%s was published again, and is at %s and %s", text, c.positions[n], at)
+		}
 	}
 }
 
-// Check requires all of so many numbers, plain ones from the first that came on.
-func (c *crowd) Check(total int) {
-	c.t.Helper()
-	for i, s := range c.list {
-		s.mu.Lock()
-		first := slices.Min(slices.Collect(maps.Keys(s.plain)))
-		if len(s.plain) != total-first || s.kept != total || len(s.faults) > 0 {
-			c.t.Errorf("client %d got %d of %d numbers from %d on, and %d of the history; faults: %.5q",
-				i, len(s.plain), total, first, s.kept, s.faults)
+// End requires that each subscriber has all numbers, and has moved, and closes the clients before
+// their edges end.
+func (c *crowd) End() {
+	c.T.Helper()
+	c.Publish() // behind all moves
+	total, moves := len(c.positions), 0
+	for i, s := range c.subscribers {
+		c.kept[i].WantStored(0, c.positions...)
+		seen := map[string]bool{}
+		for !seen[strconv.Itoa(total-1)] {
+			seen[string(c.plain[i].Next().Payload)] = true
 		}
-		s.mu.Unlock()
+		if len(seen) != total {
+			c.T.Errorf("a client got %d of %d numbers", len(seen), total)
+		}
+		s.Never("disconnected", "reconnecting", "publishError", "edgeError", "queueFull", "gap", "slowConsumer")
+		moves += s.Count("moved")
+		s.Close()
 	}
-}
-
-// Publish publishes numbers until end is called, which returns how many. Each third is published
-// to the history again with its key, whichever edge gets that, and is there once.
-func (c *crowd) Publish() (end func() (total int)) {
-	c.t.Helper()
-	p, stop, total := c.connect(), make(chan struct{}), make(chan int, 1)
-	go func() { // ends with stop, at the latest with the client
-		n, err := 0, error(nil)
-		defer func() { total <- n }()
-		for ; err == nil; n++ {
-			select {
-			case <-time.After(harness.AtLength(100*time.Millisecond, 500*time.Millisecond)): // a load, not a wait
-			case <-stop:
-				return
-			}
-			text := []byte(strconv.Itoa(n))
-			err = p.Publish(c.t.Context(), "paint.room", plainNumbers, text)
-			for at, try := "", 0; err == nil && try < 1+n%3/2; try++ {
-				before := at
-				if at, err = p.PublishConfirmed(c.t.Context(), "paint.room", keptNumbers, text, client.WithKey(string(text))); try > 0 && at != before {
-					c.t.Errorf("%s was published again, and is at %s and %s", text, before, at)
-				}
-			}
-		}
-		c.t.Errorf("message %d: %v", n, err)
-	}()
-	return func() int { close(stop); return <-total }
+	c.publisher.Never("disconnected", "reconnecting", "publishError", "edgeError")
+	c.publisher.Close()
+	if moves < len(c.subscribers) { // each edge was replaced, so each client has left one at least
+		c.T.Errorf("%d clients have moved %d times", len(c.subscribers), moves)
+	}
+	c.T.Logf("%d clients, %d numbers with a history and as many without, %d moves", len(c.subscribers), total, moves)
 }
