@@ -362,8 +362,8 @@ func TestHistoryReconnects(t *testing.T) {
 			2 says features; 2 heard RSUB:t:x:@1; told Moved; silent on Reconnected
 			2 stores 2; 2 caught 2; told Reconnected Complete:true; got 2`,
 		"the first dies in a move, with a gap": `
-			1 stores 1; got 1; next mute FEATURES; drains; settle; 1 ends 1001
-			2 says features; settle; 2 stores 2; 2 caught 2 gap; told Reconnected Complete:false; got 2`,
+			1 stores 1; got 1; next mute FEATURES; drains; settle; 1 ends 1001; told Disconnected
+			2 says features; 2 heard RSUB:t:x:@1; 2 stores 2; 2 caught 2 gap; told Reconnected Complete:false; got 2`,
 		// What the suspect one still brings is not given again.
 		"a takeover": `
 			1 stores 1; got 1; 1 mute PING; told Suspect; link; told Recovered; 2 heard RSUB:t:x:@1; 1 stores 2 3

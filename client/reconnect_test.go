@@ -12,7 +12,7 @@ func TestReconnects(t *testing.T) {
 	scenes{
 		"a further loss, while the client is not back, does not make it away for less long": `
 			next mute SUB; 1 ends 1001; link; after 20s; 2 says ERR:of_later; settle; next answers; 2 ends 1001
-			told Reconnected Away:20.`,
+			told Reconnected Away:20`,
 		"a subscription that is restored may be refused then": `
 			subscribe y; next denies x; 1 ends 1001; told SubscriptionError Pattern:x Code:permission_denied; ended
 			told Reconnected; 1 counts UNSUB:t:y 0`,

@@ -108,7 +108,7 @@ func TestSwallowed(t *testing.T) {
 		"from some moment on": `
 			flow; next swallow; 1 mute; told Suspect; told Recovered Transport:websocket in=0s-3s; not tried in 0s
 			tried in 8m-1h; after nextTimeout+nextTimeout; quiet; over websocket
-			tried in 16m-1h; after nextTimeout+nextTimeout; quiet; over websocket`,
+			tried in 15m30s-1h; after nextTimeout+nextTimeout; quiet; over websocket`,
 		"after a loss": "next swallow; 1 ends 1006; told Disconnected; told Disconnected; told Reconnected Transport:websocket",
 		"and it wakes": `
 			flow; 1 mute; A gone; told Suspect; 1 says PONG; told Recovered; A back
