@@ -60,6 +60,7 @@ func (l *loopLink) send(messages []byte) error {
 	}
 	return nil
 }
+
 func (l *loopLink) finish()                { close(l.over) }
 func (l *loopLink) abort()                 {}
 func (l *loopLink) heard() time.Time       { return time.Now() }

@@ -361,6 +361,7 @@ func (l *fakeLink) finish() {
 	close(l.finished)
 	l.end(1000)
 }
+
 func (l *fakeLink) abort()                 { l.abortOnce.Do(func() { close(l.aborted) }) }
 func (l *fakeLink) heard() time.Time       { return l.read.time() }
 func (l *fakeLink) unusual() time.Duration { return l.read.unusual() }

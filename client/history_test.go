@@ -276,6 +276,7 @@ func TestHistoryQueue(t *testing.T) {
 		wantLines(t, l, "RSUB:t:x:now", "UNSUB:t:x")
 	})
 }
+
 func TestHistoryBegins(t *testing.T) {
 	// Subscribe returns with the first message also behind a gap: what fills the queue comes before
 	// OK:RSUB, which then nobody waits for any more.

@@ -19,25 +19,6 @@ func startDrain(t *testing.T, w *world, change func(*fakeLink)) (c *Client, firs
 	return c, first, <-w.links, s
 }
 
-func TestLeave(t *testing.T) {
-	// A subscription that is confirmed while the client moves is not lost with the
-	// current connection.
-	bubble(t, "Subscribe while settling", func(t *testing.T, w *world) {
-		c, first, second, _ := startDrain(t, w, nil)
-		synctest.Wait()
-		second.set(func(l *fakeLink) { l.mute["SUB:t:y"] = true })
-		y := mustSubscribe(t, c, "y") // the current one has confirmed it
-		time.Sleep(10 * settleTime)
-		if lines, _ := first.sent(); slices.Contains(lines, "UNSUB:t:y") {
-			t.Fatal("left too early")
-		}
-		first.deliver("y", "1", "y")
-		payloads(t, y, 1)
-		second.line("OK:SUB:t:y")
-		event[Moved](w)
-	})
-}
-
 // A message for a subscription that only the next connection has comes, also if
 // the current one delivers it to others.
 func TestOverlapWhileLeaving(t *testing.T) {

@@ -54,6 +54,9 @@ func TestMove(t *testing.T) {
 		"the next one dies while it is left": `
 			1 mute UNSUB; drains; after settleTime+1ms; 2: 1 2; settle; 2 ends 1011; settle
 			1: 1 3; got 1 2 3 # the current one had ended the subscription`,
+		"a subscription that is confirmed meanwhile is not lost with the current connection": `
+			drains; settle; 2 mute SUB:t:y; subscribe y; after 10s; 1 counts UNSUB:t:y 0; 1: 1; got 1
+			2 says OK:SUB:t:y; told Moved`,
 		// The answers to what it was asked the first time do not count the second time.
 		"a connection that is left twice": `
 			1 mute UNSUB; drains; after settleTime+1ms; 2 ends 1011; link; after settleTime+1ms

@@ -469,6 +469,7 @@ func TestPresence(t *testing.T) {
 			changes(t, counts, "room.3:1") // room.1 has as many as it was told last
 		})
 }
+
 func TestPresenceMoves(t *testing.T) {
 	scenes{
 		// A loss of the connection is no leaving: what another one brings is compared with what was

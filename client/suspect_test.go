@@ -57,20 +57,6 @@ func beside(t *testing.T, name string, f func(t *testing.T, w *world, c *Client,
 // name is that of an event's type.
 func name(e Event) string { return fmt.Sprintf("%T", e)[len("client."):] }
 
-// transitions awaits n events of those that tell of the connection.
-func transitions(w *world, n int) (got []string) {
-	w.t.Helper()
-	for len(got) < n {
-		switch e := (<-w.events).(type) {
-		case Suspect, Recovered, Disconnected, Reconnected, Moving, Moved:
-			got = append(got, name(e))
-		case Closed:
-			w.t.Fatalf("the client ended (%v) after %q", e.Err, got)
-		}
-	}
-	return got
-}
-
 func TestSuspicion(t *testing.T) {
 	scenes{
 		"the next connection takes over 2 s after the last message, with what it has brought": `
