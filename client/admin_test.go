@@ -22,7 +22,7 @@ func (n *internet) plain(handler http.HandlerFunc) (origin string) {
 	listener, err := n.Listen(n.address())
 	must(n.t, err)
 	server := &http.Server{Handler: handler}
-	go server.Serve(listener) //nolint:errcheck // until it is closed
+	go func() { _ = server.Serve(listener) }() // until it is closed
 	n.t.Cleanup(func() { server.Close() })
 	return "http://" + listener.Addr().String()
 }
