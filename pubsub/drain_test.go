@@ -1,6 +1,7 @@
 package pubsub
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,60 +14,44 @@ func TestDrain(t *testing.T) {
 		clients := make([]*client, 50)
 		for i := range clients {
 			clients[i] = r.connect("a")
-			clients[i].send("SUB:t:#")
-			clients[i].take()
+			clients[i].ok("SUB:t:#")
 		}
 		start := time.Now()
 		drained := r.hub.Drain()
 		synctest.Wait()
 		equal(t, "Available", r.hub.Available(), ErrDraining)
 
-		told := map[*client]time.Duration{}
+		told, early := map[*client]int{}, 0
 		for time.Since(start) <= 4*time.Second { // the period of 10 s less 6 s
 			for _, c := range clients {
 				for _, line := range c.take() {
-					if line != wire.LineReconnect {
-						t.Fatalf("got %q", line)
+					equal(t, "line", line, wire.LineReconnect)
+					told[c]++
+					if time.Since(start) < 2*time.Second {
+						early++
 					}
-					if _, twice := told[c]; twice {
-						t.Error("told twice")
-					}
-					told[c] = time.Since(start)
 				}
 			}
 			time.Sleep(100 * time.Millisecond)
 		}
-		if len(told) != len(clients) {
-			t.Fatalf("%d of %d were told 6 s before the end", len(told), len(clients))
-		}
-		early := 0
-		for _, at := range told {
-			if at < 2*time.Second {
-				early++
-			}
+		for _, c := range clients {
+			equal(t, "times that a client was told 6 s before the end", told[c], 1)
 		}
 		if early < 20 || early > 30 {
 			t.Errorf("%d of 50 were told in the first half: the telling is not spread", early)
 		}
 
-		near, random := 0, 0 // all were told to reconnect: one of them gets it as a last resort
+		got := map[string]int{} // all were told to reconnect: one of them gets it as a last resort
 		for range 100 {
 			clients[0].publishAs(wire.OneNearest, "t", "a", "near")
 			clients[0].publishAs(wire.OneRandom, "t", "a", "random")
 		}
 		for _, c := range clients {
-			for _, got := range c.take() {
-				switch got {
-				case "t/a=near [#]":
-					near++
-				case "t/a=random [#]":
-					random++
-				}
+			for _, message := range c.take() {
+				got[message]++
 			}
 		}
-		if near != 100 || random != 100 {
-			t.Errorf("%d and %d of 100 messages to one were delivered", near, random)
-		}
+		equal(t, "messages to one", fmt.Sprint(got), "map[t/a=near [#]:100 t/a=random [#]:100]")
 		clients[0].publish("t", "a", "still served")
 		clients[1].expect("t/a=still served [#]")
 		clients[2].Session.Close(wire.CloseNormal, "") // leaves by itself

@@ -90,7 +90,10 @@ func TestMigration(t *testing.T) {
 		c := e.subscriber("a")
 		move := func(ip string) {
 			transport := &quic.Transport{Conn: e.listen(ip)}
-			e.Cleanup(func() { transport.Close(); transport.Conn.Close() })
+			e.Cleanup(func() {
+				transport.Close()
+				transport.Conn.Close()
+			})
 			path, err := c.conn.AddPath(transport)
 			must(t, err)
 			ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
