@@ -57,7 +57,8 @@ func (c *crowd) publishes(b *testing.B, publishers int, channel string) {
 	for slices.ContainsFunc(c.hub.sequencers.list(), running) {
 		time.Sleep(time.Microsecond) // what was stored is handed on, too
 	}
-	b.ReportMetric(float64((processorTime()-used).Nanoseconds())/float64(b.N), "cpu-ns/op") // on a busy machine it says more
+	// On a busy machine this says more.
+	b.ReportMetric(float64((processorTime()-used).Nanoseconds())/float64(b.N), "cpu-ns/op")
 	emptied(b, c.hub, c.sessions)
 }
 
@@ -82,12 +83,18 @@ func BenchmarkPublishToHostile(b *testing.B) {
 func BenchmarkPublishHistories(b *testing.B) {
 	for _, n := range []struct{ subscribers, publishers int }{{1, 1}, {1000, 1}, {1000, 16}} {
 		for _, h := range []struct{ name, channels, verb string }{
-			{"none", "", "SUB:t:a.b"}, {"other", "chat.#", "SUB:t:a.b"}, {"kept", "a.#", "SUB:t:a.b"}, {"positions", "a.#", "RSUB:t:a.b:now"},
+			{"none", "", "SUB:t:a.b"},
+			{"other", "chat.#", "SUB:t:a.b"},
+			{"kept", "a.#", "SUB:t:a.b"},
+			{"positions", "a.#", "RSUB:t:a.b:now"},
 		} {
-			b.Run(fmt.Sprintf("subscribers=%d/publishers=%d/histories=%s", n.subscribers, n.publishers, h.name), func(b *testing.B) {
+			name := fmt.Sprintf("subscribers=%d/publishers=%d/histories=%s", n.subscribers, n.publishers, h.name)
+			b.Run(name, func(b *testing.B) {
 				c := newCrowd(n.subscribers+n.publishers, discardNow{}, nil)
 				if h.channels != "" {
-					set, err := history.NewSet([]history.Definition{{Name: "a", Channels: []string{h.channels}, Limits: history.DefaultLimits()}})
+					set, err := history.NewSet([]history.Definition{
+						{Name: "a", Channels: []string{h.channels}, Limits: history.DefaultLimits()},
+					})
 					must(b, err)
 					must(b, c.hub.SetHistories(set, memory.New()))
 				}

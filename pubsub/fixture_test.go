@@ -254,7 +254,8 @@ func (r *rig) connectAs(subject string, features ...string) *client {
 func (r *rig) admit(token string) (*client, error) { return r.admitSubject(token, "") }
 
 func (r *rig) admitSubject(token, subject string) (*client, error) {
-	return r.attach(Identity{TokenID: token, Subject: subject}, Client{Transport: "test"}, func(c *client) Transport { return c })
+	id := Identity{TokenID: token, Subject: subject}
+	return r.attach(id, Client{Transport: "test"}, func(c *client) Transport { return c })
 }
 
 // attach connects a client by the transport around it.

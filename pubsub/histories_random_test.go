@@ -85,7 +85,8 @@ func checkHistories(
 	for _, fault := range sum.Faults {
 		t.Error(fault)
 	}
-	t.Logf("%d confirmed, %d received, %d resumed, %d complete, %d gaps", sum.Confirmed, sum.Received, sum.Resumed, sum.Complete, sum.Gaps)
+	t.Logf("%d confirmed, %d received, %d resumed, %d complete, %d gaps",
+		sum.Confirmed, sum.Received, sum.Resumed, sum.Complete, sum.Gaps)
 	return sum
 }
 
@@ -147,7 +148,8 @@ func TestHistoriesSeam(t *testing.T) {
 	}
 	store := lateStore{memory.New()}
 	sum := checkHistories(t, fastLimits(), store, 2, messages, func(c *checked) {
-		must(t, c.hub.SetHistories(setOf(t, chat(func(d *history.Definition) { d.Limits.Messages = history.MaxMessages })), store))
+		all := chat(func(d *history.Definition) { d.Limits.Messages = history.MaxMessages })
+		must(t, c.hub.SetHistories(setOf(t, all), store))
 		var crowd []*Session
 		for range 500 { // which a message takes a while to reach
 			s := attach(t, c.hub, &feedTransport{take: func(Outgoing) {}})

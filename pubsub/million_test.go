@@ -158,7 +158,8 @@ func TestManySessions(t *testing.T) {
 				c.hub.Metrics()
 				collect := time.Now()
 				runtime.GC()
-				t.Logf("a scrape %v, a collection %v, the longest pause %v", collect.Sub(scrape), time.Since(collect), longestPause(start))
+				t.Logf("a scrape %v, a collection %v, the longest pause %v",
+					collect.Sub(scrape), time.Since(collect), longestPause(start))
 				begin = processorTime()
 				emptied(t, c.hub, c.sessions)
 				t.Logf("%.2f µs to close", micros(processorTime()-begin, n))

@@ -74,7 +74,8 @@ func (s *testStream) isEnded() bool {
 
 func (r *rig) connectStreams(token string) (c *streamClient) {
 	r.Helper()
-	_, err := r.attach(Identity{TokenID: token}, Client{Transport: "test", Listener: "port"}, func(inner *client) Transport {
+	from := Client{Transport: "test", Listener: "port"}
+	_, err := r.attach(Identity{TokenID: token}, from, func(inner *client) Transport {
 		c = &streamClient{client: inner}
 		return c
 	})

@@ -17,6 +17,7 @@ import (
 
 // Nobody takes more than half of an edge's connections.
 func TestConnectionShares(t *testing.T) {
+	const each, one, proxy = "203.0.113.*", "203.0.113.1", "203.0.113.2"
 	own := func(format string, n int) (names []string) {
 		for i := range n {
 			names = append(names, fmt.Sprintf(format, i))
@@ -25,33 +26,34 @@ func TestConnectionShares(t *testing.T) {
 	}
 	limit := func(n int, of func(*Limits) *int) func(*Limits) { return func(l *Limits) { *of(l) = n } }
 	perTenant := func(l *Limits) *int { return &l.MaxConnectionsPerTenant }
+	perToken := func(l *Limits) *int { return &l.MaxConnectionsPerToken }
+	perAddress := func(l *Limits) *int { return &l.MaxConnectionsPerAddress }
 	all := func(l *Limits) *int { return &l.MaxConnections }
 	for name, c := range map[string]struct {
-		change     func(*Limits)
-		token, ip  string   // with the number of the client in place of *
-		tenants    []string // the same
-		want       int      // clients that are admitted
-		err        error    // that the next one gets
-		sharedAddr bool
+		change    func(*Limits)
+		token, ip string   // with the number of the client in place of *
+		tenants   []string // the same
+		want      int      // clients that are admitted
+		err       error    // that the next one gets
 	}{
-		"a token":                                {nil, "a", "203.0.113.*", nil, 5, ErrTokenFull, false},
-		"a tenant, the second of each token":     {nil, "*", "203.0.113.*", []string{"own-*", "room"}, 5, ErrTenantFull, false},
-		"a tenant, the last one that is counted": {nil, "*", "203.0.113.*", append(own("%d", MaxTenantsCounted-1), "room"), 5, ErrTenantFull, false},
-		"a tenant behind those that are counted": {nil, "*", "203.0.113.*", append(own("*-%d", MaxTenantsCounted), "room"), 10, ErrFull, false},
-		"an address":                             {nil, "*", "203.0.113.1", nil, 5, ErrAddressFull, false},
-		"an IPv6 /64":                            {nil, "*", "2001:db8:1:2::*", nil, 5, ErrAddressFull, false},
-		"a proxy's address":                      {nil, "*", "203.0.113.1", nil, 10, ErrFull, true},
-		"loopback":                               {nil, "*", "127.0.0.1", nil, 10, ErrFull, false},
-		"an unknown address":                     {nil, "*", "", nil, 10, ErrFull, false},
+		"a token":                                {nil, "a", each, nil, 5, ErrTokenFull},
+		"a tenant, the second of each token":     {nil, "*", each, []string{"own-*", "room"}, 5, ErrTenantFull},
+		"a tenant, the last one that is counted": {nil, "*", each, append(own("%d", MaxTenantsCounted-1), "room"), 5, ErrTenantFull},
+		"a tenant behind those that are counted": {nil, "*", each, append(own("*-%d", MaxTenantsCounted), "room"), 10, ErrFull},
+		"an address":                             {nil, "*", one, nil, 5, ErrAddressFull},
+		"an IPv6 /64":                            {nil, "*", "2001:db8:1:2::*", nil, 5, ErrAddressFull},
+		"a proxy's address":                      {nil, "*", proxy, nil, 10, ErrFull},
+		"loopback":                               {nil, "*", "127.0.0.1", nil, 10, ErrFull},
+		"an unknown address":                     {nil, "*", "", nil, 10, ErrFull},
 
-		"a token, sharper":       {limit(2, func(l *Limits) *int { return &l.MaxConnectionsPerToken }), "a", "203.0.113.*", nil, 2, ErrTokenFull, false},
-		"a tenant, sharper":      {limit(2, perTenant), "*", "203.0.113.*", []string{"room"}, 2, ErrTenantFull, false},
-		"an address, sharper":    {limit(2, func(l *Limits) *int { return &l.MaxConnectionsPerAddress }), "*", "203.0.113.1", nil, 2, ErrAddressFull, false},
-		"a tenant that owns all": {limit(10, perTenant), "*", "203.0.113.*", []string{"room"}, 10, ErrFull, false},
-		"an odd number":          {limit(7, all), "a", "203.0.113.*", nil, 4, ErrTokenFull, false},
-		"one place":              {limit(1, all), "a", "203.0.113.*", nil, 1, ErrFull, false},
+		"a token, sharper":       {limit(2, perToken), "a", each, nil, 2, ErrTokenFull},
+		"a tenant, sharper":      {limit(2, perTenant), "*", each, []string{"room"}, 2, ErrTenantFull},
+		"an address, sharper":    {limit(2, perAddress), "*", one, nil, 2, ErrAddressFull},
+		"a tenant that owns all": {limit(10, perTenant), "*", each, []string{"room"}, 10, ErrFull},
+		"an odd number":          {limit(7, all), "a", each, nil, 4, ErrTokenFull},
+		"one place":              {limit(1, all), "a", each, nil, 1, ErrFull},
 		"sharper on an edge without a limit": {
-			func(l *Limits) { l.MaxConnections, l.MaxConnectionsPerToken = 0, 30 }, "a", "203.0.113.1", []string{"room"}, 30, ErrTokenFull, false,
+			func(l *Limits) { l.MaxConnections, l.MaxConnectionsPerToken = 0, 30 }, "a", one, []string{"room"}, 30, ErrTokenFull,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -62,11 +64,13 @@ func TestConnectionShares(t *testing.T) {
 			inBubble(t, limits, func(r *rig) {
 				var open []*Session
 				admit := func(token, ip string, tenants ...string) error {
-					from := Client{SharedIP: c.sharedAddr}
+					from := Client{SharedIP: ip == proxy}
 					if ip != "" {
 						from.IP = netip.MustParseAddr(ip)
 					}
-					s, err := r.hub.Admit(Identity{TokenID: token, ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}, Tenants: tenants}, from)
+					s, err := r.hub.Admit(Identity{
+						TokenID: token, ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}, Tenants: tenants,
+					}, from)
 					if err == nil {
 						open = append(open, s)
 					}
