@@ -15,16 +15,16 @@ import (
 
 var Transports = []harness.Transport{
 	{
-		Name: "websocket", Other: "webtransport", TryOpen: (*harness.Edge).TryOpen,
-		Crowd: harness.AtLength(10, 200), Races: harness.AtLength(16, 1000), Reloads: harness.AtLength(2, 20),
+		Name: "websocket", TryOpen: (*harness.Edge).TryOpen,
+		Crowd: harness.AtLength(10, 200), Races: harness.AtLength(16, 1000),
 		Gone: func(err error) bool {
 			return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET)
 		},
 		Rude: webSocketAborts, Half: incompleteWebSockets,
 	},
 	{
-		Name: "webtransport", Other: "websocket", TryOpen: (*harness.Edge).TryWebTransport, CodeAlone: true,
-		Crowd: harness.AtLength(5, 50), Races: harness.AtLength(8, 120), Reloads: harness.AtLength(2, 20),
+		Name: "webtransport", TryOpen: (*harness.Edge).TryWebTransport, CodeAlone: true,
+		Crowd: harness.AtLength(5, 50), Races: harness.AtLength(8, 120),
 		Gone: func(error) bool { return false }, // the port answers until the end
 		Rude: webTransportAborts, Half: incompleteWebTransports,
 	},

@@ -26,7 +26,7 @@ var (
 // reloaded meanwhile.
 func reloadsLoseNothing(c *harness.Stage) {
 	const publishers = 2
-	subscribers, reloads := c.Crowd, c.Reloads
+	subscribers, reloads := c.Crowd, harness.AtLength(2, 20)
 	token := c.Room()
 	outcomes := make(chan error, subscribers+publishers)
 	for range subscribers {

@@ -1,13 +1,10 @@
 package harness
 
-import (
-	"testing"
-)
+import "testing"
 
 // Transport is a way to open sessions.
 type Transport struct {
 	Name    string // as in the rights of tokens
-	Other   string // the name of the other transport
 	TryOpen func(e *Edge, h Handshake) (*Socket, Answer, error)
 	// Gone says that an edge which stops may answer a handshake like this.
 	Gone func(error) bool
@@ -18,8 +15,6 @@ type Transport struct {
 	// over QUIC cost more.
 	Crowd int
 	Races int // how often a test tries to meet a moment
-	// Reloads is how often a test reloads the edge below its clients.
-	Reloads int
 	// Rude are ways in which a client leaves that break the transport's rules.
 	Rude []func(*Socket) error
 	// Half leaves handshakes unfinished.
