@@ -113,7 +113,9 @@ func (u *ConsoleUser) Send(r *http.Request) Answer {
 		dialer.LocalAddr = &net.TCPAddr{IP: u.from}
 	}
 	transport := &http.Transport{DisableKeepAlives: true, DialContext: dialer.DialContext}
-	res := value(transport.RoundTrip(r))(u.t)
+	res, err := transport.RoundTrip(r)
+	must(u.t, err)
+	defer res.Body.Close()
 	for _, cookie := range res.Cookies() {
 		if u.Cookie = cookie; cookie.MaxAge < 0 {
 			u.Cookie = nil

@@ -54,6 +54,8 @@ func (e *Edge) Upgrade(u Upgrade) Answer {
 		"Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAECAwQFBgcICQoLDA0ODw==",
 	}, u.Header...)
 	value(fmt.Fprint(conn, strings.Join(lines, "\r\n"), "\r\n\r\n"))(e.T)
-	res := value(http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: http.MethodGet}))(e.T)
+	res, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: http.MethodGet})
+	e.Must(err)
+	defer res.Body.Close()
 	return value(answerOf(res))(e.T)
 }
