@@ -164,7 +164,8 @@ func startCrowd(t *testing.T, edges []*harness.Edge, n int) *crowd {
 		}
 		s := c.Connect(options)
 		c.subscribers = append(c.subscribers, s)
-		c.kept, c.plain = append(c.kept, s.From("now", c.Tenant, "chat.n")), append(c.plain, s.Subscribe(c.Tenant, "plain.n"))
+		c.kept = append(c.kept, s.SubscribeAs("iterate", c.Tenant, "chat.n", &sdk.Options{History: "now"}))
+		c.plain = append(c.plain, s.Subscribe(c.Tenant, "plain.n"))
 	}
 	return c
 }
