@@ -41,7 +41,9 @@ test("what it brings may wait in the one that is suspect, and is not given befor
   first.deliver("gap");
   await new Promise((resolve) => setTimeout(resolve, 1200));
   assert.deepEqual(got.all, []);
-  second.deliver("both"); // it wakes
+  second.answers = () => true; // it wakes, and stays so
+  second.send("PONG");
+  second.deliver("both");
   await event("recovered", 1);
   await got.until(has("gap late"));
   assert.deepEqual(got.all, ["both", "gap late"]);
