@@ -14,11 +14,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/millrace/millrace/integration/harness"
+	"github.com/millrace/millrace/internal/capture"
 )
 
 // talkativeCaddyfile has everything that makes Caddy log a request: debug records, access
@@ -89,9 +89,9 @@ func (w *watched) mark() string { return fmt.Sprintf("n=%d.", len(w.marks)) }
 // No token is found in anything that an edge writes, stores or answers.
 func TestNoSecretLeaves(t *testing.T) {
 	t.Parallel()
-	proxied := make(chan string, 1000) // what the upstream got but the Authorization, which it may have
+	var proxied capture.Output // what the upstream got but the Authorization, which it may have
 	upstream := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		proxied <- fmt.Sprint(r.Header["Sec-Websocket-Protocol"], r.Header["Wt-Available-Protocols"])
+		fmt.Fprintln(&proxied, r.Header["Sec-Websocket-Protocol"], r.Header["Wt-Available-Protocols"])
 	}))
 	defer upstream.Close()
 	w, dir := &watched{hidden: map[string]string{}, places: map[string]string{}, marks: map[string]int{}}, t.TempDir()
@@ -99,8 +99,9 @@ func TestNoSecretLeaves(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "from.file"), []byte(byFile), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	literal := w.hide("literal master token", harness.NewMasterToken())
 	hashed := fmt.Sprintf("HASHED=%ssha256:%x", byHash[:36], sha256.Sum256([]byte(byHash[36:])))
-	w.Edge = harness.StartEdge(t, talkativeCaddyfile, harness.InDir(dir), harness.WithEnv(hashed),
+	w.Edge = harness.StartEdge(t, talkativeCaddyfile, harness.InDir(dir), harness.WithEnv(hashed), harness.WithEnv("LITERAL="+literal),
 		harness.WithEnv("UPSTREAM="+upstream.Listener.Addr().String()))
 	w.hide("master token", w.Master)
 	w.List(byFile, "")
@@ -115,10 +116,11 @@ func TestNoSecretLeaves(t *testing.T) {
 		"/config/": "pubsub", "/metrics": "caddy_http_requests_total", "/debug/pprof/goroutine?debug=2": "goroutine",
 		"/pubsub/master-tokens": "master_tokens", "/pubsub/tokens": "token_id", "/pubsub/connections": "connections",
 	} {
-		if got := w.saw(path, w.Do(harness.Call{Method: "GET", URL: w.AdminURL(path)})); !bytes.Contains(got.Body, []byte(proof)) {
+		if got := w.saw(path, w.AdminCall("GET", path, nil)); !bytes.Contains(got.Body, []byte(proof)) {
 			t.Errorf("admin %s: got %d without %q", path, got.Status, proof)
 		}
 	}
+	w.literal(literal)
 	w.Stop()
 	err := filepath.WalkDir(w.Dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() || entry.Name() == "from.file" {
@@ -128,14 +130,9 @@ func TestNoSecretLeaves(t *testing.T) {
 		w.places[strings.TrimPrefix(path, w.Dir)] = string(content)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.places["stdout and stderr"] = w.Output()
-	for range len(proxied) {
-		w.places["what the upstream got"] += <-proxied
-	}
-	if !strings.Contains(w.places["what the upstream got"], "llps.v1") {
+	w.Must(err)
+	w.places["stdout and stderr"], w.places["what the upstream got"] = w.Output(), proxied.String()
+	if !strings.Contains(proxied.String(), "llps.v1") {
 		t.Error("the upstream got no subprotocols to search")
 	}
 	w.checkLogged()
@@ -153,30 +150,25 @@ func TestNoSecretLeaves(t *testing.T) {
 // status: otherwise there was nothing to search.
 func (w *watched) checkLogged() {
 	w.T.Helper()
-	marked, logged, protocols, redacted := regexp.MustCompile(`n=\d+\.`), map[string]int{}, map[string]bool{}, 0
+	marked, logged, redacted := regexp.MustCompile(`n=\d+\.`), map[string]int{}, 0
 	for line := range strings.Lines(w.places["/everything.log"]) {
 		var r struct {
-			Msg, Method, Host, URI string
-			Status                 int
-			Request                struct{ URI, Proto string }
+			Msg    string
+			Status int
 		}
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
 			w.T.Fatalf("the log has the line %q: %v", line, err)
 		}
-		if r.Msg == "handled request with a token" && strings.Contains(r.Method+r.Host+r.URI, "[redacted]") {
+		if r.Msg == "handled request with a token" && strings.Contains(line, "[redacted]") {
 			redacted++
 		}
-		if mark := marked.FindString(r.URI + r.Request.URI); mark != "" && strings.HasPrefix(r.Msg, "handled request") {
+		if mark := marked.FindString(line); mark != "" && strings.HasPrefix(r.Msg, "handled request") {
 			logged[mark] += r.Status // a second record makes it another number
-			protocols[r.Request.Proto] = true
 		}
 	}
-	if seen := slices.Compact(slices.Sorted(maps.Values(w.marks))); len(seen) < 9 {
-		w.T.Errorf("requests were answered %v alone", seen)
-	}
-	if !maps.Equal(logged, w.marks) || redacted != w.targets || len(protocols) != 4 {
-		w.T.Errorf("the log has requests over %v with the statuses %v, want %v, and %d with tokens in the target, want %d",
-			protocols, logged, w.marks, redacted, w.targets)
+	if !maps.Equal(logged, w.marks) || redacted != w.targets {
+		w.T.Errorf("the log has requests with the statuses %v, want %v, and %d with tokens in the target, want %d",
+			logged, w.marks, redacted, w.targets)
 	}
 }
 
@@ -238,12 +230,8 @@ func (w *watched) administration() {
 	w.saw("a wrong password", w.Console().TryLogin("ada", wrong))
 	w.saw("a password as a name", w.Console().TryLogin(wrong, harness.AdaPassword))
 	w.saw("the console", ada.Get("session"))
-	for by, call := range map[string]func(method, path string, body any) harness.Answer{
-		"the console": ada.Call,
-		"the admin API": func(method, path string, body any) harness.Answer {
-			return w.Do(harness.Call{Method: method, URL: w.AdminURL("/pubsub/" + path), Body: w.Encode(body)})
-		},
-	} {
+	byAdmin := func(method, path string, body any) harness.Answer { return w.AdminCall(method, "/pubsub/"+path, body) }
+	for by, call := range map[string]func(string, string, any) harness.Answer{"the console": ada.Call, "the admin API": byAdmin} {
 		var made struct{ ID, Token string }
 		var token harness.Issued
 		call("POST", "master-tokens", harness.Object{"name": "made"}).Decode(t, 200, &made)
@@ -280,20 +268,15 @@ func (w *watched) requests() {
 	}{{w.HttpURL(""), &http.Transport{DialContext: harness.DialLoopback, DisableKeepAlives: true}}, {w.HttpsURL(""), w.Http2()}, {w.HttpsURL(""), w.Http3()}} {
 		send := func(method, target, body string, header http.Header) int {
 			req, err := http.NewRequestWithContext(w.T.Context(), method, lane.base+target, strings.NewReader(body))
-			if err != nil {
-				w.T.Fatal(err)
-			}
+			w.Must(err)
 			req.Header = header
 			res, err := lane.client.RoundTrip(req)
-			if err != nil {
-				w.T.Fatalf("%s %s: %v", method, target, err)
-			}
+			w.Must(err)
 			defer res.Body.Close()
 			read, err := io.ReadAll(res.Body)
-			if err != nil {
-				w.T.Fatal(err)
-			}
-			return w.saw(method+lane.base+target+res.Proto, harness.Answer{Status: res.StatusCode, Header: res.Header, Body: read}).Status
+			w.Must(err)
+			w.saw(method+lane.base+target+res.Proto, harness.Answer{Header: res.Header, Body: read})
+			return res.StatusCode
 		}
 		for _, header := range carriers {
 			for _, call := range [][2]string{
@@ -333,9 +316,7 @@ func (w *watched) malformed() {
 		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + token:                                             false,
 	} {
 		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", w.HTTP))
-		if err != nil {
-			w.T.Fatal(err)
-		}
+		w.Must(err)
 		_, _ = conn.Write([]byte(request)) // the edge may refuse before it has read all
 		_ = conn.(*net.TCPConn).CloseWrite()
 		answer, _ := io.ReadAll(conn)
@@ -347,31 +328,17 @@ func (w *watched) malformed() {
 	}
 }
 
-// A secret that stands in a configuration is refused, and not repeated in the error or kept
-// anywhere. TestAdapt has each way to write one.
-func TestLiteralMasterIsRefused(t *testing.T) {
-	t.Parallel()
-	literal := harness.NewMasterToken()
-	e := harness.StartEdge(t, harness.DefaultCaddyfile, harness.WithEnv("LITERAL="+literal))
-	wrote, err := e.TryReload(strings.Replace(harness.DefaultCaddyfile, harness.DefaultMaster, "\nmaster_token {$LITERAL}\n", 1))
-	validated, invalid := e.Command("validate", "--config", e.File, "--adapter", "caddyfile").CombinedOutput()
-	if err == nil || invalid == nil {
-		t.Error("it is accepted")
+// literal has a secret that stands in a configuration refused, by each way that one comes.
+// TestAdapt has each way to write it.
+func (w *watched) literal(token string) {
+	wrote, err := w.TryReload(strings.Replace(talkativeCaddyfile, "{$HASHED}", "{$LITERAL}", 1))
+	validated, invalid := w.Command("validate", "--config", w.File, "--adapter", "caddyfile").CombinedOutput()
+	w.places["reload and validate"] = wrote + string(validated)
+	pubsub := harness.Object{"master_tokens": []harness.Object{{"token": token}}}
+	config := harness.Object{"admin": harness.Object{"listen": w.AdminAddress()}, "apps": harness.Object{"pubsub": pubsub}}
+	loaded := w.saw("/load", w.AdminCall("POST", "/load", config))
+	if err == nil || invalid == nil || loaded.Status == 200 {
+		w.T.Error("a literal master token is accepted")
 	}
-	config := harness.Object{
-		"admin": harness.Object{"listen": e.AdminAddress()},
-		"apps":  harness.Object{"pubsub": harness.Object{"master_tokens": []harness.Object{{"token": literal}}}},
-	}
-	got := e.Do(harness.Call{Method: "POST", URL: e.AdminURL("/load"), Body: e.Encode(config)})
-	if got.Status == 200 {
-		t.Error("/load accepts it")
-	}
-	e.Rest("GET", "/v1/tokens", literal, nil).Problem(t, 401, "bad_master_token")
-	saved, err := os.ReadFile(filepath.Join(e.Dir, "config/caddy/autosave.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if found := harness.FindSecret(wrote+string(validated)+string(got.Body)+string(saved)+e.Output(), literal[36:]); found != "" {
-		t.Errorf("the secret is found in %s", found)
-	}
+	w.Rest("GET", "/v1/tokens", token, nil).Problem(w.T, 401, "bad_master_token")
 }
