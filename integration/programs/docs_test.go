@@ -61,11 +61,11 @@ func TestReadmeSnippets(t *testing.T) {
 	for _, file := range []string{
 		"browser-subscribe.html", "browser-publish.html", "backend-token.mjs", "publish/main.go", "worker/main.go", "publish.py", "worker.py",
 	} {
-		code, err := os.ReadFile(filepath.Join("../examples/snippets", file))
-		if lines := strings.Count(string(code), "\n"); err != nil || lines > 30 {
-			t.Errorf("%s has %d lines, %v", file, lines, err)
+		code, _ := document(t, "../examples/snippets/"+file, "")
+		if lines := strings.Count(code, "\n"); lines > 30 {
+			t.Errorf("%s has %d lines", file, lines)
 		}
-		want = append(want, string(code))
+		want = append(want, code)
 	}
 	got := slices.Concat(blocksOf(section, "html"), blocksOf(section, "js"), blocksOf(section, "go"), blocksOf(section, "python"))
 	if !slices.Equal(got, want) {
@@ -77,22 +77,13 @@ func TestReadmeSnippets(t *testing.T) {
 func TestRecipes(t *testing.T) {
 	t.Parallel()
 	_, program := document(t, "../docs/recipes.md", "js")
-	driver, err := os.ReadFile("clients/recipes.mjs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	driver, _ := document(t, "clients/recipes.mjs", "")
 	x := openTerminal(t)
 	modules, err := filepath.Abs("clients/node_modules")
-	if err == nil {
-		err = os.Symlink(modules, filepath.Join(x.dir, "node_modules"))
-	}
-	if err == nil {
-		code := x.adapted.Replace(strings.Join(program, "") + string(driver))
-		err = os.WriteFile(filepath.Join(x.dir, "recipes.mjs"), []byte(code), 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.Symlink(modules, filepath.Join(x.dir, "node_modules")))
+	code := x.adapted.Replace(strings.Join(program, "") + driver)
+	must(t, os.WriteFile(filepath.Join(x.dir, "recipes.mjs"), []byte(code), 0o600))
 	out := x.run(t, "export MILLRACE_MASTER_TOKEN=$(./millrace pubsub master-token create --name recipes --tenant-prefix demo --quiet)",
 		"node recipes.mjs")
 	if got, want := strings.Fields(out), []string{"sender", "read-only", "rights", "presence", "kicked"}; !slices.Equal(got, want) {
@@ -105,9 +96,7 @@ func TestRecipes(t *testing.T) {
 func TestPlugin(t *testing.T) {
 	t.Parallel()
 	program, err := harness.BuildPlugin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd := exec.Command("bash", "-c", `"$0" version && "$0" validate --config ../examples/plugin/Caddyfile --adapter caddyfile 2>&1`, program)
 	cmd.Env = append(os.Environ(), "MILLRACE_MASTER_TOKEN="+harness.NewMasterToken(), "XDG_DATA_HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
 	out, err := cmd.Output()

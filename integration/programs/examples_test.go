@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -25,17 +24,17 @@ type exampleEdge struct {
 	*terminal
 	backend string // its origin
 	blocks  []string
-	master  string // the block that makes a master token
 }
 
-// block returns the one block of examples/README.md that has a text.
+// block returns the one block of examples/README.md that has a text, after the one that makes
+// a master token.
 func (e *exampleEdge) block(t *testing.T, text string) string {
 	t.Helper()
 	i := slices.IndexFunc(e.blocks, func(block string) bool { return strings.Contains(block, text) })
 	if i < 0 {
 		t.Fatalf("no block of examples/README.md has %q", text)
 	}
-	return e.blocks[i]
+	return e.blocks[1] + e.blocks[i]
 }
 
 // The examples do what examples/README.md says, pasted from there, with the pages in Chromium.
@@ -63,30 +62,25 @@ func TestExamples(t *testing.T) {
 // startExamples returns when the edge runs and the examples in Go are built.
 func startExamples(t *testing.T) *exampleEdge {
 	t.Helper()
-	if err := harness.WatchSources(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, harness.WatchSources())
 	for _, needed := range []string{"../sdk/js/dist/index.js", "../examples/node_modules/@millrace/client"} {
 		if _, err := os.Stat(needed); err != nil {
 			t.Fatalf("the SDK is not built (%v): run scripts/install-test-deps.sh", err)
 		}
 	}
 	from, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	backend, python := fmt.Sprintf("localhost:%d", loopback.FreePort(t)), "exec "+from+"/integration/clients/.venv/bin/python "
 	// The last command of a block takes the shell's place, and the test itself goes on.
 	e := &exampleEdge{openTerminal(t, "localhost:3000", backend, " &\n", "\n", "\nnode ", "\nexec node ",
 		"go run ./examples/snippets/", "exec built/", "go run ./examples/", "exec built/",
-		"examples/python/.venv/bin/python ", python, "\npython3 ", "\n"+python), "http://" + backend, nil, ""}
+		"examples/python/.venv/bin/python ", python, "\npython3 ", "\n"+python), "http://" + backend, nil}
 	e.dir = t.TempDir()
 	if _, e.blocks = document(t, "../examples/README.md", "sh"); len(e.blocks) != 14 {
 		t.Fatalf("examples/README.md has %d blocks: the test knows 14", len(e.blocks))
 	}
-	e.master = e.block(t, "export MILLRACE_MASTER_TOKEN=")
-	ports := strings.NewReplacer("http://localhost:8080", fmt.Sprintf("http://localhost:%d", e.Ports[1]), "localhost:3000", backend)
-	err = filepath.WalkDir(from+"/examples", func(path string, entry fs.DirEntry, err error) error {
+	e.run(t, "ln -s "+from+"/* . && rm examples")
+	must(t, filepath.WalkDir(from+"/examples", func(path string, entry fs.DirEntry, err error) error {
 		to := e.dir + strings.TrimPrefix(path, from)
 		switch {
 		case err != nil:
@@ -96,36 +90,23 @@ func startExamples(t *testing.T) *exampleEdge {
 		case entry.IsDir():
 			return os.Mkdir(to, 0o700)
 		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(to, []byte(ports.Replace(string(text))), 0o600)
-	})
-	entries, globbed := filepath.Glob(from + "/*")
-	for _, entry := range append(entries, from+"/examples/node_modules") {
-		if name := strings.TrimPrefix(entry, from); err == nil && name != "/examples" {
-			err = os.Symlink(entry, e.dir+name)
-		}
-	}
-	if err != nil || globbed != nil {
-		t.Fatal(err, globbed)
-	}
-	build := exec.Command("go", "build", "-o", "built/", "./examples/backend-go", "./examples/workers",
-		"./examples/snippets/worker", "./examples/snippets/publish")
-	build.Dir = e.dir
+		text, _ := document(t, path, "")
+		return os.WriteFile(to, []byte(e.adapted.Replace(text)), 0o600)
+	}))
+	build := e.paste("ln -s "+from+"/examples/node_modules examples/",
+		"go build -o built/ ./examples/backend-go ./examples/workers ./examples/snippets/worker ./examples/snippets/publish")
+	build.Env = os.Environ() // with its caches
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return e
 }
 
-// start runs blocks, with a master token, in the background. It returns when they have
-// written text, and how to stop them.
+// start runs blocks in the background. It returns when they have written text, and how to stop
+// them.
 func (e *exampleEdge) start(t *testing.T, text string, blocks ...string) (stop func()) {
 	t.Helper()
-	cmd := e.paste(append([]string{e.master, "exec 2>&1"}, blocks...)...)
-	p := harness.StartBackground(t, cmd)
+	p := harness.StartBackground(t, e.paste(append([]string{"exec 2>&1"}, blocks...)...))
 	p.Await(p.Out, text)
 	return func() {
 		t.Helper()
@@ -137,9 +118,9 @@ func (e *exampleEdge) start(t *testing.T, text string, blocks ...string) (stop f
 // workers checks that each of 100 jobs is done once, by several workers.
 func (e *exampleEdge) workers(t *testing.T) {
 	for _, block := range []string{"go run ./examples/workers", "examples/python/workers.py"} {
-		out := e.run(t, e.master, e.block(t, block))
-		done, workers := map[string]bool{}, map[string]bool{}
+		out := e.run(t, e.block(t, block))
 		lines := regexp.MustCompile(`(?m)^(worker \d+) does jobs\.resize (\d+\.png)$`).FindAllStringSubmatch(out, -1)
+		done, workers := map[string]bool{}, map[string]bool{}
 		for _, line := range lines {
 			workers[line[1]], done[line[2]] = true, true
 		}
@@ -151,13 +132,13 @@ func (e *exampleEdge) workers(t *testing.T) {
 
 // snippetsInTerminals are a worker and a publisher, in Go and in Python.
 func (e *exampleEdge) snippetsInTerminals(t *testing.T) {
-	token, worker, _ := strings.Cut(e.block(t, "snippets/worker &"), "\n")
+	token, _, _ := strings.Cut(e.block(t, "snippets/worker &"), "go run ./examples")
 	for _, language := range [][3]string{
-		{worker, "snippets/publish\n", "jobs.resize cat.png"}, {e.block(t, "snippets/worker.py"), "snippets/publish.py", "jobs.resize dog.png"},
+		{"snippets/worker &", "snippets/publish\n", "jobs.resize cat.png"}, {"snippets/worker.py", "snippets/publish.py", "jobs.resize dog.png"},
 	} {
-		p := harness.StartBackground(t, e.paste(e.master, "exec 2>&1", token, language[0]))
+		p := harness.StartBackground(t, e.paste("exec 2>&1", token, e.block(t, language[0])))
 		p.Await(p.Out, "waiting for jobs")
-		e.run(t, e.master, token, e.block(t, language[1]))
+		e.run(t, token, e.block(t, language[1]))
 		p.Await(p.Out, language[2])
 		p.Signal(syscall.SIGTERM)
 		p.ExitCode()
@@ -218,9 +199,7 @@ func (e *exampleEdge) cursors(c *browser.Browser) {
 func (e *exampleEdge) streaming(b *browser.Browser) {
 	// In the middle of an answer, the model makes a connection, and waits for the end of that.
 	pauses, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		b.T.Fatal(err)
-	}
+	must(b.T, err)
 	defer pauses.Close()
 	defer e.start(b.T, "running on "+e.backend, fmt.Sprintf("export MODEL_PORT=%d\ncd examples/python/streaming", pauses.Addr().(*net.TCPAddr).Port),
 		"mv model.py stand_in.py\nln -s ../../../integration/clients/paused_model.py model.py\ncd ../../..", e.block(b.T, "streaming/backend.py"))()
@@ -309,9 +288,7 @@ func TestNotebook(t *testing.T) {
 	}
 	x := openTerminal(t)
 	text, _ := document(t, "../examples/python/live.ipynb", "")
-	if err := os.WriteFile(filepath.Join(x.dir, "live.ipynb"), []byte(x.adapted.Replace(text)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(x.dir, "live.ipynb"), []byte(x.adapted.Replace(text)), 0o600))
 	x.Env = append(x.Env, os.Environ()...)
 	done := x.run(t, "export MILLRACE_MASTER_TOKEN=$(./millrace pubsub master-token create --name notebook --tenant-prefix demo --quiet)",
 		jupyter+" execute live.ipynb --output=done.ipynb", "cat done.ipynb")

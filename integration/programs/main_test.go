@@ -58,6 +58,13 @@ func (x *terminal) run(t *testing.T, blocks ...string) string {
 	return string(out)
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // wantRefused requires that a command of the program fails, and says why.
 func wantRefused(t *testing.T, cmd *exec.Cmd, says string) {
 	t.Helper()
@@ -70,9 +77,7 @@ func wantRefused(t *testing.T, cmd *exec.Cmd, says string) {
 func document(t *testing.T, path, language string) (text string, blocks []string) {
 	t.Helper()
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(content), blocksOf(string(content), language)
 }
 

@@ -21,9 +21,7 @@ func TestPackaging(t *testing.T) {
 	config, _ := document(t, "../.goreleaser.yaml", "")
 	written := t.TempDir()
 	adapted := filepath.Join(written, "millrace.service") // verify looks for the program
-	if err := os.WriteFile(adapted, []byte(strings.ReplaceAll(unit, "=/usr/bin/millrace ", "="+harness.Program+" ")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(adapted, []byte(strings.ReplaceAll(unit, "=/usr/bin/millrace ", "="+harness.Program+" ")), 0o600))
 	for _, command := range [][]string{
 		{"systemd-analyze", "verify", "--man=no", adapted},                           // no manual: it comes with the package
 		{"systemd-analyze", "security", "--offline=true", "--threshold=24", adapted}, // the exposure, from 0 to 10, in tenths
@@ -70,19 +68,14 @@ func TestPackaging(t *testing.T) {
 	}
 
 	// systemd waits for the drain, 10 s by default, and the requests under way.
-	grace, stop := durationIn(t, caddyfile, `(?m)^\tgrace_period (.+)$`), durationIn(t, unit, `(?m)^TimeoutStopSec=(.+)$`)
-	if stop < 10*time.Second+grace+5*time.Second {
+	found := regexp.MustCompile(`(?s)\n\tgrace_period (\S+)\n.*\nTimeoutStopSec=(\S+)\n`).FindStringSubmatch(caddyfile + unit)
+	if found == nil {
+		t.Fatal("no grace_period, or no TimeoutStopSec")
+	}
+	grace, err := time.ParseDuration(found[1])
+	must(t, err)
+	stop, err := time.ParseDuration(found[2])
+	if must(t, err); stop < 10*time.Second+grace+5*time.Second {
 		t.Errorf("TimeoutStopSec is %s, for a grace_period of %s", stop, grace)
 	}
-}
-
-// durationIn returns the duration that the group of expr finds in text.
-func durationIn(t *testing.T, text, expr string) time.Duration {
-	t.Helper()
-	found := regexp.MustCompile(expr).FindStringSubmatch(text)
-	d, err := time.ParseDuration(strings.Join(found[min(1, len(found)):], ""))
-	if err != nil {
-		t.Fatalf("%s finds %q: %v", expr, found, err)
-	}
-	return d
 }

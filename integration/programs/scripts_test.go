@@ -15,9 +15,7 @@ func TestCheckDeps(t *testing.T) {
 	check := func(target, path string, env ...string) (string, error) {
 		t.Helper()
 		bash, err := exec.LookPath("bash")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		cmd := exec.Command(bash, "../scripts/check-deps.sh", target)
 		cmd.Env = append(append(os.Environ(), "PATH="+path), env...)
 		out, err := cmd.CombinedOutput()
@@ -29,12 +27,8 @@ func TestCheckDeps(t *testing.T) {
 	bare := t.TempDir() // as Debian is, with Go and Node
 	for _, tool := range []string{"go", "node", "npm", "sort", "head"} {
 		program, err := exec.LookPath(tool)
-		if err == nil {
-			err = os.Symlink(program, filepath.Join(bare, tool))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, os.Symlink(program, filepath.Join(bare, tool)))
 	}
 	out, err := check("check", bare, "CHROMIUM=/none/chromium", "FIREFOX=/none/firefox", "CC=")
 	if err == nil {
