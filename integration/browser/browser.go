@@ -71,10 +71,15 @@ func (b *Browser) Run(t *testing.T, name string, f func(*Browser)) {
 func (b *Browser) Do(command harness.Object) any {
 	b.T.Helper()
 	value, err := b.Driver.Do(command)
-	if err != nil {
-		b.T.Fatal(err)
-	}
+	must(b.T, err)
 	return value
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // A tab is a page of a context.
@@ -140,18 +145,14 @@ func (p Tab) Evaluate(into any, format string, args ...any) {
 	if err == nil && into != nil {
 		err = json.Unmarshal(value, into)
 	}
-	if err != nil {
-		p.T.Fatal(err)
-	}
+	must(p.T, err)
 }
 
 func (p Tab) expression(format string, args []any) string {
 	p.T.Helper()
 	for _, arg := range args {
 		encoded, err := json.Marshal(arg)
-		if err != nil {
-			p.T.Fatal(err)
-		}
+		must(p.T, err)
 		format = strings.Replace(format, "%s", string(encoded), 1)
 	}
 	return format

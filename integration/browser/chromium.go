@@ -1,7 +1,6 @@
 package browser
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -16,7 +15,8 @@ import (
 // chromium is clients/browser.mjs, which drives a Chromium of its own.
 type chromium struct {
 	commands *json.Encoder
-	events   chan harness.Object // closed when the process has closed its stdout
+	answers  *json.Decoder
+	stdout   *os.File // which answers reads
 }
 
 func StartChromium(t *testing.T) browserDriver {
@@ -29,68 +29,51 @@ func StartChromium(t *testing.T) browserDriver {
 	cmd := exec.Command("node", "clients/browser.mjs")
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
-	stdout, failed := cmd.StdoutPipe()
-	if err := cmp.Or(err, failed); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	c := chromium{json.NewEncoder(stdin), make(chan harness.Object, 1024)}
-	go func() { // ends with the process's stdout
-		defer close(c.events)
-		lines := bufio.NewScanner(stdout)
-		lines.Buffer(nil, 1<<20)
-		for lines.Scan() {
-			var event harness.Object
-			if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
-				event = harness.Object{"event": "not JSON", "text": lines.Text()}
-			}
-			c.events <- event
-		}
-	}()
+	must(t, err)
+	stdout, write, err := os.Pipe()
+	must(t, err)
+	cmd.Stdout = write
+	err = cmd.Start()
+	write.Close() // it is the process's alone
+	must(t, err)
 	t.Cleanup(func() {
 		stdin.Close() // the process then ends by itself
 		kill := time.AfterFunc(harness.WaitTimeout, func() { _ = cmd.Process.Kill() })
 		defer kill.Stop()
-		for range c.events { // until the reader is done with the pipe, as Wait requires
-		}
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("Chromium: %v", err)
 		}
+		stdout.Close()
 	})
-	if err := c.expect("ready", browserStart, nil); err != nil {
+	c := chromium{json.NewEncoder(stdin), json.NewDecoder(stdout), stdout}
+	if _, err := c.answer("ready", browserStart); err != nil {
 		t.Fatalf("Chromium does not start: %v", err)
 	}
 	return c
 }
 
-// expect waits for the next event, which is to be of a kind, and keeps it in answer.
-func (c chromium) expect(kind string, limit time.Duration, answer *harness.Object) error {
-	timeout := time.NewTimer(limit)
-	defer timeout.Stop()
-	select {
-	case event := <-c.events: // nil if it has ended
-		if event["event"] != kind {
-			return fmt.Errorf("it says %v", event)
-		}
-		if answer != nil {
-			*answer = event
-		}
-		return nil
-	case <-timeout.C:
-		return fmt.Errorf("nothing for %v", limit)
+// answer returns the value of what the process says next, which is to be of a kind.
+func (c chromium) answer(kind string, limit time.Duration) (any, error) {
+	var event struct {
+		Event, Text string
+		Value       any
 	}
+	err := c.stdout.SetReadDeadline(time.Now().Add(limit))
+	if err == nil {
+		err = c.answers.Decode(&event)
+	}
+	if err == nil && event.Event != kind {
+		err = fmt.Errorf("%s: %s", event.Event, event.Text)
+	}
+	return event.Value, err
 }
 
-func (c chromium) Do(command harness.Object) (any, error) {
-	var answer harness.Object
-	err := c.commands.Encode(command)
-	if err == nil {
-		err = c.expect("done", harness.WaitTimeout, &answer)
+func (c chromium) Do(command harness.Object) (value any, err error) {
+	if err = c.commands.Encode(command); err == nil {
+		value, err = c.answer("done", harness.WaitTimeout)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%v: %w", command, err)
 	}
-	return answer["value"], nil
+	return value, nil
 }

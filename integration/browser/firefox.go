@@ -91,12 +91,8 @@ func (f *firefox) Do(command harness.Object) (any, error) {
 		locator := harness.Object{"role": field("role"), "name": field("name")}
 		return nil, f.use(tab, locator, `e.scrollIntoView(), e.click()`)
 	case "fill":
-		typed, err := json.Marshal(field("value"))
-		if err != nil {
-			return nil, err
-		}
 		return nil, f.use(tab, harness.Object{"name": field("label")},
-			fmt.Sprintf(`e.focus(), e.select(), document.execCommand(%[1]s ? "insertText" : "delete", false, %[1]s)`, typed))
+			fmt.Sprintf(`e.focus(), e.select(), document.execCommand(%[1]s ? "insertText" : "delete", false, %[1]s)`, quote(field("value"))))
 	case "see":
 		return f.see(tab, field("selector"), field("text"))
 	case "run":
@@ -163,19 +159,21 @@ func until(ready func() (bool, error)) error {
 	}
 }
 
+// quote returns a text as JavaScript has it.
+func quote(text string) string {
+	quoted, _ := json.Marshal(text) // never fails
+	return string(quoted)
+}
+
 // see waits until a visible element shows text, compared as playwright does: without regard
 // to case, and with one space for many.
 func (f *firefox) see(tab, selector, text string) (shown any, err error) {
-	arguments, err := json.Marshal([]string{selector, text})
-	if err != nil {
-		return nil, err
-	}
 	err = until(func() (bool, error) {
-		shown, err = f.run(tab, `(([selector, text]) => {
+		shown, err = f.run(tab, fmt.Sprintf(`((selector, text) => {
 			const plain = (s) => s.replace(/\s+/g, " ").trim().toLowerCase();
 			const all = [...document.querySelectorAll(selector)].filter((e) => e.checkVisibility({ visibilityProperty: true }));
 			return all.find((e) => plain(e.textContent).includes(plain(text)))?.innerText;
-		})(`+string(arguments)+")")
+		})(%s, %s)`, quote(selector), quote(text)))
 		return shown != nil, err
 	})
 	if err != nil {

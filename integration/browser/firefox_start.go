@@ -3,7 +3,6 @@ package browser
 import (
 	"cmp"
 	"crypto/tls"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -55,9 +54,7 @@ func startFirefox(t *testing.T) browserDriver {
 	process := harness.StartBackground(t, cmd)
 	address := process.AwaitMatchFor(browserStart, process.Err, regexp.MustCompile(`WebDriver BiDi listening on (ws://\S+)\n`))[1]
 	conn, response, err := websocket.DefaultDialer.Dial(address+"/session", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	response.Body.Close()
 	f := &firefox{conn: conn, tabs: map[string]string{}, complaints: map[string][]string{}}
 	t.Cleanup(func() {
@@ -82,22 +79,17 @@ func startFirefox(t *testing.T) browserDriver {
 
 // awaitRoot returns when the browser trusts [harness.BrowserRoot]: it carries out its
 // policies while it opens its session.
-func (f *firefox) awaitRoot(t *testing.T) (err error) {
+func (f *firefox) awaitRoot(t *testing.T) error {
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
 	server.Config.ErrorLog = log.New(io.Discard, "", 0) // it is refused before
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{harness.BrowserLeaf(t)}}
 	server.StartTLS()
 	defer server.Close()
-	var refused error
-	err = until(func() (bool, error) {
-		_, refused = f.open("trust/", strings.Replace(server.URL, "127.0.0.1", "localhost", 1), "")
+	return until(func() (bool, error) {
+		_, refused := f.open("trust/", strings.Replace(server.URL, "127.0.0.1", "localhost", 1), "")
 		_, err := f.leave("trust", true)
 		return refused == nil, err
 	})
-	if err != nil {
-		return fmt.Errorf("it does not trust the authority of its policies: %w, %w", err, refused)
-	}
-	return nil
 }
 
 // installFirefox makes an installation in dir, with a profile: links to the real one's
@@ -114,32 +106,17 @@ func installFirefox(t *testing.T, dir string) (program string) {
 	if _, err := os.Stat(filepath.Join(from, "omni.ja")); err != nil {
 		t.Fatalf("%s is not the program of an installation of Firefox, but perhaps a script that starts it: %v", named, err)
 	}
-	root, program := filepath.Join(dir, "root.crt"), filepath.Join(to, filepath.Base(original))
+	// The program is a copy: a link would lead it to its own folder.
+	install := exec.Command("bash", "-ec", `mkdir "$2" && ln -s "$1"/* "$2" && cp --remove-destination "$0" "$2"
+		rm -f "$2/distribution" && mkdir "$2/distribution"`, original, from, to)
+	if out, err := install.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	root := filepath.Join(dir, "root.crt")
 	certificate, _ := harness.BrowserRoot(t)
-	policies, err := json.Marshal(harness.Object{"policies": harness.Object{"Certificates": harness.Object{"Install": []string{root}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(original) // a link would lead it to its own folder
-	if err == nil {
-		err = os.MkdirAll(filepath.Join(to, "distribution"), 0o700)
-	}
-	for path, text := range map[string][]byte{
-		filepath.Join(dir, "user.js"): []byte(firefoxPrefs), root: certificate,
-		program: text, filepath.Join(to, "distribution", "policies.json"): policies,
-	} {
-		if err == nil {
-			err = os.WriteFile(path, text, 0o700)
-		}
-	}
-	entries, globbed := filepath.Glob(from + "/*")
-	for _, entry := range entries {
-		if name := filepath.Base(entry); err == nil && name != filepath.Base(program) && name != "distribution" {
-			err = os.Symlink(entry, filepath.Join(to, name))
-		}
-	}
-	if err != nil || globbed != nil {
-		t.Fatal(err, globbed)
-	}
-	return program
+	must(t, os.WriteFile(root, certificate, 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "user.js"), []byte(firefoxPrefs), 0o600))
+	policies := fmt.Sprintf(`{"policies": {"Certificates": {"Install": [%q]}}}`, root)
+	must(t, os.WriteFile(filepath.Join(to, "distribution", "policies.json"), []byte(policies), 0o600))
+	return filepath.Join(to, filepath.Base(original))
 }
