@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what `make check` needs beyond `make test`, which installs nothing outside of the
-# checkout: the third-party clients that the integration tests drive, ws and playwright-core
+# checkout: the third-party clients that the integration tests drive, playwright-core
 # for Node, websockets and aioquic for Python, in the versions pinned in
 # integration/clients, and from Debian, as root or with sudo, the browsers Chromium and
 # Firefox, and systemd-analyze, which checks the unit of the packages. It also builds
