@@ -22,6 +22,8 @@ const channel = "numbers"
 // docs/networks.md.
 func TestNetworks(t *testing.T) {
 	t.Parallel()
+	known("MILLRACE_CASES", t, breakages, func(b breakage) string { return b.name })
+	known("MILLRACE_KINDS", t, sdk.Kinds, sdk.Kind.String)
 	turns := make(chan struct{}, 2) // how many labs play what measures seconds
 	for _, k := range sdk.Kinds {
 		for _, long := range []bool{false, true} { // those that wait for long are by themselves
@@ -42,6 +44,20 @@ func TestNetworks(t *testing.T) {
 					l.rounds(b, k)
 				}
 			})
+		}
+	}
+}
+
+// known requires that a list of the environment names what there is.
+func known[T any](env string, t *testing.T, all []T, nameOf func(T) string) {
+	t.Helper()
+	var names []string
+	for _, one := range all {
+		names = append(names, nameOf(one))
+	}
+	for name := range strings.SplitSeq(os.Getenv(env), ",") {
+		if name != "" && !slices.Contains(names, name) {
+			t.Fatalf("%s: there is no %q, only %q", env, name, names)
 		}
 	}
 }
