@@ -63,6 +63,16 @@ func TestOriginOf(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
+		if code == "" {
+			continue
+		}
+		for _, r.URL.Path = range []string{"/console", "/console/api/session"} { // neither the page nor the API
+			w := httptest.NewRecorder()
+			err := (&Console{Path: "/console"}).ServeHTTP(w, r, nil)
+			if err != nil || w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), c.want) {
+				t.Errorf("%s: %s: %d %s, %v", c.name, r.URL.Path, w.Code, w.Body, err)
+			}
+		}
 	}
 }
 

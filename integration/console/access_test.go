@@ -27,6 +27,9 @@ func TestConsoleAccess(t *testing.T) {
 		r.Header.Set("Origin", "https://evil.example")
 		u.Send(r).Problem(t, http.StatusForbidden, "cross_site")
 	}
+	rebound := u.Request(http.MethodPost, "session", harness.Object{"name": "ada", "password": harness.AdaPassword})
+	rebound.Host = "evil.example"
+	u.Send(rebound).Problem(t, http.StatusForbidden, "tls_required")
 	for _, path := range []string{"/console", "/console/api/session", "/console/console.js"} {
 		header := u.Get(path).Header
 		policy := header.Get("Content-Security-Policy")
