@@ -54,6 +54,11 @@ func TestScenarios(t *testing.T) {
 		inBubble(t, name, func(t *testing.T) {
 			r, err := Run(t.Context(), &broker{lag: time.Millisecond}, c.o)
 			fine(t, r, err, c.connections, c.fan)
+			// What is on its way at the end is waited for, and so it is seen how late it was.
+			late, err := Run(t.Context(), &broker{lag: 50 * time.Millisecond}, c.o)
+			if err != nil || late.Published == 0 || late.Delivered != late.Published*c.fan || late.Lost != 0 || late.Maxus < 40_000 {
+				t.Errorf("a slow server: got %v and %+v", err, late)
+			}
 			if name == Latency && r.Published != 51 { // 500/s for 0.1 s, both ends
 				t.Errorf("%d published, want 51", r.Published)
 			}
@@ -67,20 +72,6 @@ func TestScenarios(t *testing.T) {
 		t.Errorf("latency: late by %v µs, %v", r.PublishLagMaxus, err)
 	}
 }
-
-// What is on its way at the end is waited for, and so it is seen how late it was.
-func TestSlowServer(t *testing.T) {
-	for _, scenario := range []string{Fanout, Latency, Rooms} {
-		inBubble(t, scenario, func(t *testing.T) {
-			r, err := Run(t.Context(), &broker{lag: 50 * time.Millisecond}, short(scenario))
-			if err != nil || r.Delivered != r.Published*r.fan() || r.Lost != 0 || r.Maxus < 40_000 {
-				t.Errorf("got %v and %+v", err, r)
-			}
-		})
-	}
-}
-
-func (r *Result) fan() int64 { return int64(r.Subscribers + r.Members) } // one of them is 0
 
 // What a server does wrong is seen, counted, and an error.
 func TestFaults(t *testing.T) {
