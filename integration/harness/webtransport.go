@@ -25,6 +25,7 @@ type WebTransport struct {
 	Session  *webtransport.Session
 	Stream   *webtransport.Stream // nil: the session ended before
 	messages chan received        // what pump has read; it holds few
+	quit     chan struct{}        // closed when the test ends, after what it has deferred to its end
 }
 
 // received is what a read of a stream gave.
@@ -74,19 +75,20 @@ func (e *Edge) TryWebTransport(h Handshake) (*Socket, Answer, error) {
 // before that, the first read returns the error.
 func (e *Edge) onSession(conn *quic.Conn, session *webtransport.Session) *Socket {
 	e.T.Helper()
-	w := &WebTransport{quic: conn, Session: session, messages: make(chan received, 64)}
+	w := &WebTransport{quic: conn, Session: session, messages: make(chan received, 64), quit: make(chan struct{})}
 	stream, err := tryStream(session)
 	if err != nil {
 		w.messages <- received{err: err}
 		return &Socket{T: e.T, Link: w}
 	}
 	w.Stream = stream
-	pumped, ended := make(chan struct{}), e.T.Context().Done()
+	pumped := make(chan struct{})
 	go func() { // ends with the connection
 		defer close(pumped)
-		w.pump(ended)
+		w.pump()
 	}()
 	e.T.Cleanup(func() {
+		close(w.quit)
 		CloseQUIC(conn)
 		<-pumped
 	})
@@ -193,13 +195,13 @@ func CloseQUIC(conn *quic.Conn) {
 
 // pump reads the stream without delay, as browsers do: when the edge closes the session,
 // unread data on the stream is lost.
-func (w *WebTransport) pump(ended <-chan struct{}) {
+func (w *WebTransport) pump() {
 	reader := bufio.NewReader(w.Stream)
 	for {
 		message, err := ReadMessage(reader)
 		select {
 		case w.messages <- received{message, err}:
-		case <-ended:
+		case <-w.quit:
 			return
 		}
 		if err != nil {
