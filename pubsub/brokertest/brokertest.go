@@ -3,6 +3,7 @@ package brokertest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -248,6 +249,18 @@ func senders(o *overlay) {
 
 func oneRandom(o *overlay) {
 	o.everybody()
+	// An edge that is slow to say that it has a subscriber gets its share from then on.
+	silent := func(e *edge) bool { return e.count() == 0 }
+	for sent := 1; slices.ContainsFunc(o.edges, silent); sent++ {
+		if sent > 100_000 {
+			o.Fatal("an edge gets none of 100,000 messages")
+		}
+		o.publish(0, wire.OneRandom, "t", "a.b", "x")
+		o.awaitTotal(sent)
+	}
+	for _, e := range o.edges {
+		e.received()
+	}
 	const n = 900
 	for range n {
 		o.publish(0, wire.OneRandom, "t", "a.b", "x")
