@@ -14,6 +14,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -238,16 +239,42 @@ type client struct {
 	*testing.T
 	*webtransport.Session
 	conn   *quic.Conn
-	socket net.PacketConn
+	socket *roaming
 	main   *far // nil: not opened yet
 }
+
+// roaming is a socket whose address changes, as behind a router that does not tell.
+type roaming struct{ atomic.Pointer[net.PacketConn] }
+
+func (r *roaming) to(socket net.PacketConn) {
+	if before := r.Swap(&socket); before != nil {
+		(*before).Close()
+	}
+}
+
+func (r *roaming) ReadFrom(b []byte) (int, net.Addr, error) {
+	for {
+		socket := r.Load()
+		if n, from, err := (*socket).ReadFrom(b); err == nil || r.Load() == socket {
+			return n, from, err
+		}
+	}
+}
+
+func (r *roaming) WriteTo(b []byte, to net.Addr) (int, error) { return (*r.Load()).WriteTo(b, to) }
+func (r *roaming) LocalAddr() net.Addr                        { return (*r.Load()).LocalAddr() }
+func (r *roaming) SetDeadline(t time.Time) error              { return (*r.Load()).SetDeadline(t) }
+func (r *roaming) SetReadDeadline(t time.Time) error          { return (*r.Load()).SetReadDeadline(t) }
+func (r *roaming) SetWriteDeadline(t time.Time) error         { return (*r.Load()).SetWriteDeadline(t) }
+func (r *roaming) Close() error                               { return (*r.Load()).Close() }
 
 // dial connects without opening a stream.
 func (e *edge) dial(path string) *client {
 	e.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
 	defer cancel()
-	c := &client{T: e.T, socket: e.listen("127.0.0.1")}
+	c := &client{T: e.T, socket: &roaming{}}
+	c.socket.to(e.listen("127.0.0.1"))
 	transport := &quic.Transport{Conn: c.socket}
 	var err error
 	c.conn, err = transport.Dial(ctx, e.address,
