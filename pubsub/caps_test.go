@@ -95,8 +95,8 @@ func eachSharedCap(
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, with(func(l *Limits) { set(l, c.token, c.tenant) }), func(r *rig) {
-				took := test(r, strings.Fields(c.tokens), strings.Fields(c.tenants)) / (100 * time.Millisecond)
-				within(t, took*100*time.Millisecond, c.want)
+				took := test(r, strings.Fields(c.tokens), strings.Fields(c.tenants))
+				within(t, took.Truncate(100*time.Millisecond), c.want)
 			})
 		})
 	}

@@ -50,8 +50,8 @@ type follower struct {
 
 // follow lets clients come and go until the run ends, and then one more get all.
 func (f *follower) follow() {
-	for last, done := false, false; !done; {
-		last = !history.PauseRandomly(f.random, 500, f.run.subscribing.Done())
+	for done := false; !done; {
+		last := !history.PauseRandomly(f.random, 500, f.run.subscribing.Done())
 		done = f.visit(last) && last
 	}
 }

@@ -225,8 +225,8 @@ func stay(random *rand.Rand) int {
 func (r *run) subscribe(self int, random *rand.Rand) {
 	tenant, text, p := r.draw(random)
 	sub := r.check.Subscriber(fmt.Sprintf("%d %s %s", self, tenant, text), tenant, p)
-	for last, done := false, false; !done; {
-		last = !history.PauseRandomly(random, 500, r.subscribing.Done())
+	for done := false; !done; {
+		last := !history.PauseRandomly(random, 500, r.subscribing.Done())
 		if s := r.dial(random); s != nil {
 			done = s.Write(harness.AsText, wire.AppendRsub(nil, tenant, text, sub.Begin())) == nil && r.follow(s, sub, random, last) && last
 			_ = s.Leave()

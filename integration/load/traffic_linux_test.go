@@ -69,7 +69,8 @@ func enter(e *harness.Edge, h harness.Handshake, quic bool) (s *harness.Socket) 
 	}
 	h.URL = ""
 	e.Poll("a session over WebTransport", func() bool {
-		answer, err := harness.Answer{}, error(nil)
+		var answer harness.Answer
+		var err error
 		if s, answer, err = e.TryWebTransport(h); s == nil && (err == nil || harness.Soaking) {
 			e.T.Fatalf("a client is not served: %v %d %s", err, answer.Status, answer.Body)
 		}

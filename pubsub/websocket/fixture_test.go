@@ -270,16 +270,6 @@ func (p *peer) gone() {
 	}
 }
 
-// discard reads until the connection is closed.
-func discard(conn net.Conn) {
-	b := make([]byte, 1<<20)
-	for {
-		if _, err := conn.Read(b); err != nil {
-			return
-		}
-	}
-}
-
 // eventTimeout bounds every wait of a test with real sockets.
 const eventTimeout = 3 * time.Minute
 

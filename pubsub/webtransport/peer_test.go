@@ -85,7 +85,7 @@ func TestMigration(t *testing.T) {
 	}
 	inBubble(t, setup{allow: allow}, func(t *testing.T, e *edge) {
 		c := e.subscriber("a")
-		c.socket.to(e.listen("127.0.0.2")) // allowed
+		c.socket.to(e.listen("127.0.0.2"))                              // allowed
 		for there := false; !there; _, there = seen.Load("127.0.0.2") { // with one of the next packets
 			c.send("PING")
 			c.expect("PONG")
