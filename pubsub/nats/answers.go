@@ -128,6 +128,7 @@ func (b *Broker) answer(w *incomingRequest, handler func(context.Context, pubsub
 		switch {
 		case r.ctx.Err() != nil: // it was interrupted
 			b.reply(w, kindRefused, nil)
+		case ctx.Err() != nil: // nobody waits, or not a millisecond more, and the body may be half of it
 		case len(body) > pubsub.MaxAnswer:
 			b.reply(w, kindTooLarge, nil)
 		default:
