@@ -28,7 +28,7 @@ const state = ({ members, counts, synced }) => ({
 
 // driver returns a function that carries out commands. Each begins at once, in
 // the order of the calls.
-export function driver({ connect, TokenAdmin }, emit) {
+export function driver({ connect, LoggedOutError, TokenAdmin }, emit) {
   const clients = new Map(); // name → {client, subscriptions, memberships, presences, asked}
   const payload = (command) => fromBase64(command.payload ?? "");
 
@@ -59,10 +59,14 @@ export function driver({ connect, TokenAdmin }, emit) {
     },
 
     // A provider gets its token, or a failure.
-    token({ client: name, token, expiresAt, text }) {
+    token({ client: name, token, expiresAt, expiresIn, text, loggedOut }) {
       const { resolve, reject } = clients.get(name).asked.shift();
-      if (text) reject(new Error(text));
-      else resolve(expiresAt ? { token, expiresAt: new Date(expiresAt) } : token);
+      const given = { token };
+      if (expiresAt) given.expiresAt = new Date(expiresAt);
+      if (expiresIn) given.expiresIn = expiresIn / 1000;
+      if (loggedOut) reject(new LoggedOutError(text));
+      else if (text) reject(new Error(text));
+      else resolve(expiresAt || expiresIn ? given : token);
     },
 
     async subscribe({ client: name, sub, tenant, pattern, mode, options }) {
@@ -132,6 +136,8 @@ export function driver({ connect, TokenAdmin }, emit) {
     },
     flush: ({ client: name }) => clients.get(name).client.flush(),
     online: () => void dispatchEvent(new Event("online")),
+    renewToken: ({ client: name }) => clients.get(name).client.renewToken(),
+    retry: ({ client: name }) => clients.get(name).client.retry(),
     close: ({ client: name }) => clients.get(name).client.close(),
 
     async issue({ addresses: [address], master, tenant, rules, seconds, presence, subject }) {

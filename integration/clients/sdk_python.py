@@ -125,14 +125,17 @@ class Driver:
         self.readers.add(task)
         task.add_done_callback(self.readers.discard)
 
-    async def token(self, client, token="", expiresAt=None, text=None, **_):
+    async def token(self, client, token="", expiresAt=None, expiresIn=None, text=None, loggedOut=False, **_):
         answer = self.asked[client].pop(0)
         if answer.done():
             return
-        if text:
+        if loggedOut:
+            answer.set_exception(millrace.LoggedOut(text))
+        elif text:
             answer.set_exception(RuntimeError(text))
-        elif expiresAt:
-            answer.set_result(millrace.Token(token, expires_at=moment(expiresAt)))
+        elif expiresAt or expiresIn:
+            at, within = expiresAt and moment(expiresAt), expiresIn and expiresIn / 1000
+            answer.set_result(millrace.Token(token, expires_at=at, expires_in=within))
         else:
             answer.set_result(token)
 
@@ -237,6 +240,12 @@ class Driver:
 
     async def online(self, client, **_):
         self.clients[client]._session.network_changed()  # as when the machine has other addresses
+
+    async def renewToken(self, client, **_):
+        await self.clients[client].renew_token()
+
+    async def retry(self, client, **_):
+        self.clients[client].retry()
 
     async def close(self, client, **_):
         await self.clients[client].close()

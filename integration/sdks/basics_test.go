@@ -65,6 +65,36 @@ func messages(s *stage) {
 	publisher.Never("publishError", "disconnected")
 }
 
+// What an application does not read in time is dropped as it wishes, and it is told.
+func localQueues(s *stage) {
+	const queue, total = 4, 10
+	c := s.Connect(sdk.Options{})
+	for policy, first := range map[string]int{"drop-oldest": total - queue, "drop-newest": 0, "end": 0} {
+		held := c.SubscribeAs("held", s.Tenant, policy, &sdk.Options{Queue: queue, QueuePolicy: policy})
+		for i := range total {
+			c.Publish(s.Tenant, policy, strconv.Itoa(i))
+		}
+		c.Flush() // the client has handled all
+		held.Do("read")
+		if policy == "end" {
+			held.WantEnd("queue_full")
+			continue
+		}
+		for dropped := 0; dropped < total-queue; {
+			e := c.EventThat(func(r sdk.Report) bool { return r.Tenant == s.Tenant && r.Pattern == policy }, "queueFull")
+			if dropped += e.Dropped; e.Dropped < 1 || dropped > total-queue {
+				s.T.Fatalf("%s: got %v, want %d dropped in all", policy, e, total-queue)
+			}
+		}
+		for i := range queue {
+			held.Want(s.Tenant, policy, strconv.Itoa(first+i), policy)
+		}
+		c.Publish(s.Tenant, policy, "more") // it goes on
+		held.Want(s.Tenant, policy, "more", policy)
+	}
+	c.Never("disconnected")
+}
+
 // Where a token has no rights, a subscription fails, and a publish is an event.
 func forbidden(s *stage) {
 	c := s.Connect(sdk.Options{Token: s.Edges[0].Issue(harness.Grant(s.Room, []string{"out.#"}, []string{"in.#"})).Token})

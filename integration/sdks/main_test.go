@@ -39,6 +39,7 @@ func needs(features ...string) []string { return features } // of clientdriver.F
 var scenarios = []scenario{
 	{name: "connect", browser: true, play: connects},
 	{name: "messages", browser: true, play: messages},
+	{name: "local queues", needs: needs("queues"), play: localQueues},
 	{name: "forbidden channels", play: forbidden},
 	{name: "histories", needs: needs("histories", "reconnect"), play: histories},
 	{name: "senders", needs: needs("senders", "histories"), play: senders},
@@ -48,6 +49,9 @@ var scenarios = []scenario{
 	{name: "revocation", play: revocation},
 	{name: "expiry", play: expiry},
 	{name: "token provider", needs: needs("token-provider", "moves"), play: provider},
+	{name: "renewing the token now", needs: needs("token-provider", "renew-token", "moves"), play: renewsNow},
+	{name: "relative expiry", needs: needs("token-provider", "expires-in", "moves"), play: expiresIn},
+	{name: "logged out", needs: needs("token-provider", "logged-out"), play: loggedOut},
 	{name: "token admin", browser: true, only: "websocket", needs: needs("token-admin"), play: tokenAdmin},
 
 	{name: "list of edges", needs: needs("edge-lists"), play: listOfEdges},
@@ -55,6 +59,9 @@ var scenarios = []scenario{
 	{name: "UDP blocked", browser: true, only: "websocket", needs: needs("fallback"), play: withoutUDP},
 
 	{name: "drain by SIGTERM", needs: needs("moves", "several-edges"), together: true, play: drains},
+	{name: "retry", only: "websocket", needs: needs("reconnect", "retry"), play: retries},
+	{name: "told when to try again", only: "websocket", needs: needs("reconnect", "retry-after"), play: retriesAfter},
+	{name: "an edge that loses the others", needs: needs("links", "several-edges"), together: true, play: losesOthers},
 	{name: "kill", needs: needs("reconnect", "several-edges"), together: true, play: killed},
 	{name: "kill of the only edge", needs: needs("reconnect"), together: true, play: killedAlone},
 

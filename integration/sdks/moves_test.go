@@ -136,6 +136,20 @@ func killed(s *stage) {
 	}
 }
 
+// Clients are told when their edge loses the others, and when it has them again.
+func losesOthers(s *stage) {
+	p := newPair(s)
+	for _, event := range []string{"linkDown", "linkUp"} {
+		map[string]func(){"linkDown": p.link.Part, "linkUp": p.link.Heal}[event]()
+		for _, m := range p.members {
+			if e := m.Event(event); e.Edge != p.first.Url() {
+				s.T.Errorf("%s: got %v, want the edge %s", m.Kind, e, p.first.Url())
+			}
+			m.Never("disconnected", "moving")
+		}
+	}
+}
+
 // recovers requires that the client suspects the first path, and goes on by another connection.
 func (p *pair) recovers(m *member, address, transport string) {
 	p.T.Helper()
@@ -201,28 +215,4 @@ func udpDies(s *stage) {
 		m.reach(p.sent())
 	}
 	p.heardAll()
-}
-
-// When the only edge dies, its clients wait until it is there again.
-func killedAlone(s *stage) {
-	e := harness.StartEdge(s.T, harness.PatientCaddyfile, harness.ForBrowsers)
-	s = s.with(e)
-	members := s.meet(impatient, e.HttpsURL(""))
-	s.Edges[0].Kill()
-	for _, m := range members {
-		m.Event("disconnected")
-		m.Event("reconnecting")
-		m.Refused(sdk.Command{Cmd: "publish", Tenant: s.Tenant, Channel: "n"}, "disconnected")
-	}
-	harness.StartEdge(s.T, harness.PatientCaddyfile, harness.ForBrowsers, sdk.Again(e))
-	for _, m := range members {
-		if back := m.IsBack(); back.Edge != e.HttpsURL("") || back.Transport != m.Kind.Transport {
-			s.T.Errorf("%s: got %v, want the edge again, by %s", m.Kind, back, m.Kind.Transport)
-		}
-		m.Publish(s.Tenant, "n", "again, "+m.Name)
-		for string(m.sub.Next().Payload) != "again, "+m.Name {
-		}
-		m.Never("closed", "moved")
-		m.Close() // else the edge would wait for it
-	}
 }

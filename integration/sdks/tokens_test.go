@@ -63,35 +63,49 @@ func revoke(s *stage, token harness.Issued) {
 	s.Edges[0].Revoke(s.Edges[0].Master, token.Token).Decode(s.T, http.StatusOK, new(harness.Object))
 }
 
-// With a token provider the client moves to the next token before the first expires, and loses
-// nothing. A provider that fails is asked again; at the start it is the reason.
-func provider(s *stage) {
-	give := func(c *sdk.Client, token sdk.Command) {
-		s.T.Helper()
-		c.Event("tokenWanted")
-		token.Cmd = "token"
-		c.Must(token)
+// give is what the client's token provider answers when it is asked.
+func give(c *sdk.Client, token sdk.Command) {
+	c.T.Helper()
+	c.Event("tokenWanted")
+	token.Cmd = "token"
+	c.Must(token)
+}
+
+// provided connects a client with a token provider that answers so.
+func provided(s *stage, token sdk.Command) (*sdk.Client, *sdk.Error) {
+	s.T.Helper()
+	c := s.Client()
+	id := c.Tell(s.Connecting(s.Kind, sdk.Options{Provider: true}))
+	give(c, token)
+	return c, c.Answer(id, "connect").Error
+}
+
+func expiresAfter(d time.Duration) string { return time.Now().Add(d).UTC().Format(time.RFC3339Nano) }
+
+// failure is a provider's, and saysWhy requires that an error has this cause.
+var failure = sdk.Command{Text: "the backend is down"}
+
+func saysWhy(s *stage, err *sdk.Error, code string) {
+	s.T.Helper()
+	if err.ErrorCode() != code || err.Cause == nil || !strings.Contains(err.Cause.Text, failure.Text) {
+		s.T.Errorf("%s: got %+v, want %s, and why", s.Kind, err, code)
 	}
-	connect := func(token sdk.Command) (*sdk.Client, *sdk.Error) {
-		c := s.Client()
-		id := c.Tell(s.Connecting(s.Kind, sdk.Options{Provider: true}))
-		give(c, token)
-		return c, c.Answer(id, "connect").Error
-	}
-	failure := sdk.Command{Text: "the backend is down"}
-	if _, err := connect(failure); err.ErrorCode() != "token_provider" || err.Cause == nil || !strings.Contains(err.Cause.Text, failure.Text) {
-		s.T.Errorf("got %+v, want token_provider, and why", err)
-	}
-	first, next := s.issue(), s.issue()
-	expires := time.Now().Add(6 * time.Second).UTC().Format(time.RFC3339Nano)
-	c, err := connect(sdk.Command{Token: first.Token, ExpiresAt: expires})
+}
+
+// renewed is a client that moves from its first token, which the provider describes so, to the
+// next one, and loses nothing. The provider is asked for that after something has happened.
+func renewed(s *stage, first sdk.Command, happens func(*sdk.Client)) *sdk.Client {
+	s.T.Helper()
+	token, next := s.issue(), s.issue()
+	first.Token = token.Token
+	c, err := provided(s, first)
 	if err != nil {
 		s.T.Fatal(err)
 	}
 	m := s.member(c)
 	sent, halt := s.publish(s.Edges[0], "n")
 	m.reach(10)
-	give(c, failure)
+	happens(c)
 	give(c, sdk.Command{Token: next.Token})
 	for _, event := range []string{"moving", "moved"} {
 		if e := m.Event(event); e.Reason != "token" {
@@ -99,9 +113,54 @@ func provider(s *stage) {
 		}
 	}
 	m.reach(sent() + 20)
-	revoke(s, first) // which the client has left
+	revoke(s, token) // which the client has left
 	m.wantAll(halt())
 	m.Never("disconnected", "reconnecting")
+	return c
+}
+
+// With a token provider the client moves to the next token before the first expires. A provider
+// that fails is asked again; at the start it is the reason.
+func provider(s *stage) {
+	_, err := provided(s, failure)
+	saysWhy(s, err, "token_provider")
+	renewed(s, sdk.Command{ExpiresAt: expiresAfter(6 * time.Second)}, func(c *sdk.Client) { give(c, failure) })
+}
+
+// A client that is told that the rights have changed asks for the next token at once, also where
+// it would never do so by itself.
+func renewsNow(s *stage) {
+	var id int
+	c := renewed(s, sdk.Command{}, func(c *sdk.Client) { id = c.Tell(sdk.Command{Cmd: "renewToken"}) })
+	if r := c.Answer(id, "renewToken"); r.Error != nil {
+		s.T.Errorf("renewing: %v", r.Error)
+	}
+	id = c.Tell(sdk.Command{Cmd: "renewToken"})
+	give(c, failure)
+	saysWhy(s, c.Answer(id, "renewToken").Error, "token_provider")
+	s.Connect(sdk.Options{}).Refused(sdk.Command{Cmd: "renewToken"}, "bad_option") // there is no provider
+}
+
+// A provider may say for how long a token is good. That counts, whatever time it gives as well.
+func expiresIn(s *stage) {
+	renewed(s, sdk.Command{ExpiresAt: expiresAfter(time.Hour), ExpiresIn: 6000}, func(*sdk.Client) {})
+}
+
+// A provider that says that there will be no token any more ends the client: when it connects,
+// and later.
+func loggedOut(s *stage) {
+	out := sdk.Command{Text: failure.Text, LoggedOut: true}
+	_, err := provided(s, out)
+	saysWhy(s, err, "logged_out")
+	c, err := provided(s, sdk.Command{Token: s.issue().Token, ExpiresIn: 6000, ExpiresAt: expiresAfter(6 * time.Second)})
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	sub := c.Subscribe(s.Tenant, "#")
+	give(c, out)
+	saysWhy(s, c.Ended("logged_out"), "logged_out")
+	sub.WantEnd("logged_out")
+	c.Never("disconnected", "reconnecting")
 }
 
 // A backend issues, refreshes, revokes and lists tokens; a browser must not have a master token.

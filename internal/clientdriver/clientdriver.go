@@ -23,6 +23,7 @@ const (
 // Commands are the values of [Command.Cmd].
 var Commands = []string{
 	"connect", "token", "subscribe", "read", "unsubscribe", "position", "publish", "flush", "online", "close",
+	"renewToken", "retry",
 	"join", "leave", "presence", "members", "closePresence",
 	"issue", "refresh", "revoke", "list", // of a TokenAdmin
 }
@@ -66,7 +67,9 @@ type Command struct {
 	Count     bool     `json:"count,omitempty"`  // of presence
 	Token     string   `json:"token,omitempty"`
 	ExpiresAt string   `json:"expiresAt,omitempty"` // RFC 3339
+	ExpiresIn int      `json:"expiresIn,omitempty"` // ms
 	Text      string   `json:"text,omitempty"`      // of the token provider's failure
+	LoggedOut bool     `json:"loggedOut,omitempty"` // the failure says that there will be no token any more
 
 	Master   string   `json:"master,omitempty"` // a master token: the command is for a TokenAdmin
 	TokenID  string   `json:"tokenId,omitempty"`

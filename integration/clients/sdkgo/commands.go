@@ -45,6 +45,10 @@ func (c *driven) carryOut(command clientdriver.Command, answer *clientdriver.Rep
 	case "flush":
 		err = c.client.Flush(ctx)
 	case "online": // it looks at the machine's addresses by itself
+	case "renewToken":
+		err = c.client.RenewToken(ctx)
+	case "retry":
+		c.client.Retry()
 	case "close":
 		err = c.client.Close()
 	default:
@@ -132,10 +136,13 @@ func (c *driven) token(ctx context.Context) (token client.AccessToken, err error
 	c.report(clientdriver.Report{Event: "tokenWanted"})
 	select {
 	case given := <-c.tokens:
-		if given.Text != "" {
+		switch {
+		case given.LoggedOut:
+			return token, fmt.Errorf("%s: %w", given.Text, client.ErrLoggedOut)
+		case given.Text != "":
 			return token, errors.New(given.Text)
 		}
-		token.Token = given.Token
+		token.Token, token.ExpiresIn = given.Token, ms(given.ExpiresIn)
 		if given.ExpiresAt != "" {
 			token.ExpiresAt, err = time.Parse(time.RFC3339, given.ExpiresAt)
 		}
