@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/millrace/millrace/internal/testcheck"
 )
 
 // bubble runs a subtest in virtual time, in a world of its own.
@@ -19,19 +21,7 @@ func bubble(t *testing.T, name string, f func(t *testing.T, w *world)) {
 	})
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Error(err)
-	}
-}
+var must, noError = testcheck.Must, testcheck.NoError
 
 func wantError(t *testing.T, got, want error, of ...any) {
 	t.Helper()

@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/internal/testcheck"
 	"github.com/millrace/millrace/pubsub/pattern"
 	"github.com/millrace/millrace/wire"
 )
@@ -159,12 +160,7 @@ func with(change func(*Limits)) Limits {
 	return l
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testcheck.Must
 
 func equal[T comparable](t testing.TB, what string, got, want T) {
 	t.Helper()

@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/millrace/millrace/internal/testcheck"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/storetest"
 )
@@ -122,21 +123,7 @@ func wantInvalid(t *testing.T, got error, path, code string, values ...string) {
 	}
 }
 
-// must ends a test where there is an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// noError is must for what a test goes on after.
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Error(err)
-	}
-}
+var must, noError = testcheck.Must, testcheck.NoError
 
 // equal compares what a test has got with what it wants.
 func equal[T comparable](t testing.TB, what string, got, want T) {

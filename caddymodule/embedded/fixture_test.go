@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/internal/testcheck"
 )
 
 // authority is a CA, with the files of what it issued last.
@@ -104,21 +105,7 @@ func open(t *testing.T, s *Server) (bucket jetstream.KeyValue, end func()) {
 
 const password = "c0rrect-horse"
 
-// must ends a test where there is an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// noError is must for what a test goes on after.
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Error(err)
-	}
-}
+var must, noError = testcheck.Must, testcheck.NoError
 
 // errorOf is the error of a call that returns something else, too.
 func errorOf[T any](_ T, err error) error { return err }

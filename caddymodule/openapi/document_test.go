@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/millrace/millrace/internal/testcheck"
 	"github.com/millrace/millrace/pubsub/pattern"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/rest"
@@ -202,13 +203,7 @@ func strs(v any) (out []string) {
 	return out
 }
 
-// must ends a test where there is an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testcheck.Must
 
 // The document's expressions for rules and the grammar agree, but for the length.
 func TestRulePatterns(t *testing.T) {

@@ -25,6 +25,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/millrace/millrace/internal/loopback"
+	"github.com/millrace/millrace/internal/testcheck"
 	wtconn "github.com/millrace/millrace/pubsub/webtransport"
 	"github.com/millrace/millrace/wire"
 )
@@ -222,21 +223,7 @@ func expectCode(t *testing.T, conn *quic.Conn, code http3.ErrCode) {
 	}
 }
 
-// must ends a test where there is an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// noError is must for what a test goes on after.
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Error(err)
-	}
-}
+var must, noError = testcheck.Must, testcheck.NoError
 
 // errorOf is the error of a call that returns something else, too.
 func errorOf[T any](_ T, err error) error { return err }

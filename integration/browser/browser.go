@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/millrace/millrace/integration/harness"
+	"github.com/millrace/millrace/internal/testcheck"
 )
 
 // Browser is a running browser, which subtests share. Its methods fail the
@@ -75,12 +76,7 @@ func (b *Browser) Do(command harness.Object) any {
 	return value
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testcheck.Must
 
 // A tab is a page of a context.
 type Tab struct {

@@ -1,13 +1,12 @@
 package harness
 
-import "testing"
+import (
+	"testing"
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+	"github.com/millrace/millrace/internal/testcheck"
+)
+
+var must = testcheck.Must
 
 // value returns the result of a call that must succeed: value(os.ReadFile(name))(t).
 func value[T any](v T, err error) func(testing.TB) T {

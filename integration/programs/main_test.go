@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/millrace/millrace/integration/harness"
+	"github.com/millrace/millrace/internal/testcheck"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
@@ -58,12 +59,7 @@ func (x *terminal) run(t *testing.T, blocks ...string) string {
 	return string(out)
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testcheck.Must
 
 // wantRefused requires that a command of the program fails, and says why.
 func wantRefused(t *testing.T, cmd *exec.Cmd, says string) {

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap/zaptest"
 
 	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/internal/testcheck"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/wire"
 )
@@ -265,21 +266,7 @@ func announcementOf(id edgeID, host, state string) []byte {
 	return data
 }
 
-// must ends a test where there is an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// noError is must for what a test goes on after.
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Error(err)
-	}
-}
+var must, noError = testcheck.Must, testcheck.NoError
 
 // errorOf is the error of a call that returns something else, too.
 func errorOf[T any](_ T, err error) error { return err }

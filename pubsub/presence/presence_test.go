@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/millrace/millrace/internal/testcheck"
 	"github.com/millrace/millrace/pubsub/pattern"
 	"github.com/millrace/millrace/wire"
 )
@@ -193,12 +194,7 @@ func watchWith(t *testing.T, r *Registry, tenant, text string, count bool, c Rec
 	must(t, err)
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testcheck.Must
 
 func equal[T comparable](t testing.TB, what string, got, want T) {
 	t.Helper()

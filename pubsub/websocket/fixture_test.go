@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/internal/testcheck"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/memory"
 	"github.com/millrace/millrace/pubsub/pattern"
@@ -84,12 +85,7 @@ func serveOn(t *testing.T, limits pubsub.Limits, s setup, near, far net.Conn, te
 	test(&peer{t, far, hub, s.echo})
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testcheck.Must
 
 // took compares how long it is since begin, exactly.
 func (p *peer) took(begin time.Time, want time.Duration) {

@@ -26,6 +26,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/millrace/millrace/internal/memnet"
+	"github.com/millrace/millrace/internal/testcheck"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/memory"
 	"github.com/millrace/millrace/pubsub/pattern"
@@ -145,12 +146,7 @@ func (e *edge) listen(ip string) net.PacketConn {
 	return socket
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testcheck.Must
 
 func (e *edge) quicConfig() *quic.Config {
 	config := &quic.Config{

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/millrace/millrace/internal/testcheck"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/storetest"
 )
@@ -157,13 +158,7 @@ func TestLogger(t *testing.T) {
 	newLogger(nil).Errorf("discarded")
 }
 
-// must ends a test where there is an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testcheck.Must
 
 // A store that compacts itself has all it had, less what was deleted or has
 // expired, in fewer tables.

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/internal/testcheck"
 	"github.com/millrace/millrace/tokenstore"
 )
 
@@ -294,21 +295,7 @@ func fill(t testing.TB, s *Store, n int, value []byte) {
 	<-s.js.PublishAsyncComplete()
 }
 
-// must ends a test where there is an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// noError is must for what a test goes on after.
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Error(err)
-	}
-}
+var must, noError = testcheck.Must, testcheck.NoError
 
 // errorOf is the error of a call that returns something else, too.
 func errorOf[T any](_ T, err error) error { return err }
