@@ -237,7 +237,7 @@ func (h *testSource) announce(sent, came float64) {
 }
 
 func (h *testSource) lateAt(sent, came float64) bool {
-	return h.source.isLate(micros(sent-h.behind), micros(came))
+	return h.source.isLate(micros(sent-h.behind), micros(came), defaultMaxLateness)
 }
 
 // A broadcast is late when it was held back for long, whatever the clocks show.
@@ -286,7 +286,7 @@ func TestLate(t *testing.T) {
 // of earlier versions.
 func TestLateIsDropped(t *testing.T) {
 	t.Parallel()
-	b, q := startBroker(t, serve(t))
+	b, q := startBroker(t, serve(t), func(c *Config) { c.maxLateness = 0 })
 	r := readState{sources: map[edgeID]*source{}}
 	admitted := func(from edgeID, number uint64) bool {
 		_, ok := b.admit(&r, &client.Msg{Subject: b.subscribePrefix + broadcasts + "t.c" + natssubject.ChannelEnd, Data: appendBroadcast(nil, from, number, body{payload: []byte("x")})})

@@ -43,6 +43,7 @@ type Config struct {
 	Log          *zap.Logger
 
 	serverTimeout time.Duration // zero: defaultServerTimeout; shorter in tests
+	maxLateness   time.Duration // zero: defaultMaxLateness; longer in tests
 }
 
 // Broker is one edge's place in an overlay.
@@ -117,6 +118,9 @@ func New(c Config) (*Broker, error) {
 	}
 	if c.serverTimeout == 0 {
 		c.serverTimeout = defaultServerTimeout
+	}
+	if c.maxLateness == 0 {
+		c.maxLateness = defaultMaxLateness
 	}
 	b := &Broker{
 		config: c, log: c.Log, prefix: c.Prefix + ".", name: sender(c.EdgeName),

@@ -11,9 +11,9 @@ import (
 // and with each announcement. Announcements that arrive as far apart as they were sent
 // tell the difference between two clocks.
 const (
-	// maxLateness is how long after it was sent a broadcast is still delivered. A cut
+	// defaultMaxLateness is how long after it was sent a broadcast is still delivered. A cut
 	// link is noticed sooner.
-	maxLateness = 5 * time.Second
+	defaultMaxLateness = 5 * time.Second
 	// maxJitter is by how much the time between two announcements may change on the way.
 	maxJitter = 200 * time.Millisecond
 )
@@ -56,9 +56,10 @@ func (s *source) observeClock(shown, now uint64) {
 	s.announcedClock, s.announcedAt = shown, now
 }
 
-// isLate reports whether a broadcast with this number comes too late, by our clock.
-func (s *source) isLate(number, now uint64) bool {
-	return s.announcedClock != 0 && int64(now-number)-s.ahead > maxLateness.Microseconds()
+// isLate reports whether a broadcast with this number comes later than limit after it was
+// sent, by our clock.
+func (s *source) isLate(number, now uint64, limit time.Duration) bool {
+	return s.announcedClock != 0 && int64(now-number)-s.ahead > limit.Microseconds()
 }
 
 // parseClock reads the clock that an announcement shows; 0: none, as of edges of earlier

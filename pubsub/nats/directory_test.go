@@ -226,7 +226,7 @@ func TestConformance(t *testing.T) {
 				}
 				for i := range edges {
 					c := config(i)
-					c.Prefix, c.QueueBytes, c.Log = prefix, 8<<20, zaptest.NewLogger(t)
+					c.Prefix, c.QueueBytes, c.Log, c.maxLateness = prefix, 8<<20, zaptest.NewLogger(t), natstest.Limit
 					b, err := New(c)
 					must(t, err)
 					list = append(list, b)

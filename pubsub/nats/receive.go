@@ -155,7 +155,7 @@ func (b *Broker) admit(r *readState, m *client.Msg) (tenant string, ok bool) {
 			return "", false // a copy, for another interest that matches
 		}
 		s.lastNumber = number
-		if s.isLate(number, b.clock.now()) {
+		if s.isLate(number, b.clock.now(), b.config.maxLateness) {
 			tenant, _, _ = strings.Cut(rest, ".")
 			b.countMissed(tenant, 1)
 			return "", false
