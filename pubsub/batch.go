@@ -118,9 +118,7 @@ func (s *Session) takeOrdered(l *lane, b *batch) (pause time.Duration) {
 	if pause > 0 {
 		pause = s.notifyEgressLimited(l, now, pause)
 	}
-	if !l.empty() {
-		l.compact()
-	}
+	l.compact()
 	if s.queue.countedCharge > 0 {
 		s.uncountQueue()
 	}

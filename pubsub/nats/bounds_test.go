@@ -201,6 +201,11 @@ func TestInFlightIsBounded(t *testing.T) {
 	if n := len(f.messages); n != 1 || f.bytes > 11_000 {
 		t.Errorf("%d messages are kept after %v, %d bytes", n, 2*inFlightTime, f.bytes)
 	}
+	f = inFlight{}
+	m.Payload = make([]byte, maxInFlightBytes/2-inFlightOverhead-len("tc"))
+	f.add(m, nil, now)
+	f.add(m, nil, now.Add(inFlightTime))
+	equal(t, "messages that just fit, in bytes and in time", len(f.messages), 2)
 }
 
 // A message to the nearest edge that no other edge has an interest in goes, as a last
@@ -311,5 +316,8 @@ func TestLateIsDropped(t *testing.T) {
 	announce(fakePeer+1, 0)
 	if !admitted(fakePeer+1, 1) || !admitted(fakePeer+1, 2) {
 		t.Error("an edge without a clock is not heard")
+	}
+	if _, ok := b.admit(&r, &client.Msg{Subject: b.subscribePrefix + "z.t.c"}); ok {
+		t.Error("what only a later version knows takes room")
 	}
 }

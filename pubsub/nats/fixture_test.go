@@ -42,7 +42,7 @@ type hubState struct {
 	links    []bool
 
 	unsent, missed, rejected int
-	offered                  int // for one connection
+	offered, last            int // for one connection; as a last resort
 
 	refuses      bool          // takes nothing that is for one connection
 	onlyLeaving  bool          // some of its subscribers were told to leave
@@ -72,6 +72,9 @@ func (h *hub) Receive(m pubsub.Message) (taken int) {
 		}
 		if m.Delivery != wire.Broadcast {
 			s.offered++
+			if m.LastResort {
+				s.last++
+			}
 			switch {
 			case !s.refuses:
 			case s.uninterested:

@@ -94,10 +94,11 @@ func TestNobodyHasRoom(t *testing.T) {
 	const n = 200
 	for name, row := range map[string]struct {
 		leaves bool
+		last   int
 		want   []int // a nearest one leaves its own edge out at first
 	}{
-		"none has room": {false, []int{n, 2 * n, 2 * n}},
-		"some leave":    {true, []int{n + 2*n, 2*n + 2*n, 2*n + 2*n}},
+		"none has room": {false, 0, []int{n, 2 * n, 2 * n}},
+		"some leave":    {true, 2 * n, []int{n + 2*n, 2*n + 2*n, 2*n + 2*n}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -125,8 +126,8 @@ func TestNobodyHasRoom(t *testing.T) {
 			list[1].reach(t, list[2], "done")
 			list[2].reach(t, list[0], "done")
 			for i, e := range list {
-				if s := e.get(); s.offered != row.want[i] || s.missed != 0 {
-					t.Errorf("edge %d: %d were offered, want %d; %d missed", i, s.offered, row.want[i], s.missed)
+				if s := e.get(); s.offered != row.want[i] || s.last != row.last || s.missed != 0 {
+					t.Errorf("edge %d: %d were offered, want %d, %d as a last resort, want %d; %d missed", i, s.offered, row.want[i], s.last, row.last, s.missed)
 				}
 			}
 			equal(t, "messages that are counted as unsent", counted(), 2*n)
