@@ -172,8 +172,7 @@ func TestReadLater(t *testing.T) {
 func TestQuietTenant(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	// What an answer is not awaited for any more takes room that nobody counts.
-	a, b := open(t, natstest.Connect(s), withLongCalls), open(t, natstest.Connect(s), withLongCalls)
+	a, b := open(t, natstest.Connect(s)), open(t, natstest.Connect(s))
 	d := definition("h", func(d *history.Definition) { d.Limits.Size, d.Limits.Messages = history.MinSize, 100_000 })
 	define(t, a, d)
 	define(t, b, d)
@@ -248,7 +247,7 @@ func TestKeysAfterRestart(t *testing.T) {
 	t.Parallel()
 	s, again := natstest.Restartable(t)
 	d := definition("h", func(d *history.Definition) { d.Limits.Messages = 10 })
-	a := open(t, natstest.Connect(s))
+	a := open(t, natstest.Connect(s), withLostAnswers)
 	define(t, a, d)
 	removed := try(a, "h", "t", "c", "removed", "removed")
 	for i := range 100 {
@@ -256,7 +255,7 @@ func TestKeysAfterRestart(t *testing.T) {
 	}
 	kept := try(a, "h", "t", "c", "kept", "kept")
 	again()
-	b := open(t, natstest.Connect(s))
+	b := open(t, natstest.Connect(s), withLostAnswers)
 	define(t, b, d)
 	awaitPut(t, a, "after")
 	awaitPut(t, b, "after")

@@ -192,7 +192,7 @@ func TestJump(t *testing.T) {
 	s := natstest.Server(t)
 	proxy := natstest.StartProxy(t, s)
 	a := open(t, natstest.Connect(s))
-	b := open(t, proxy.Connect())
+	b := open(t, proxy.Connect(), withLostAnswers)
 	define(t, a, definition("h"))
 	define(t, b, definition("h"))
 	f := join(b)

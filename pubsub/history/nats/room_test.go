@@ -21,7 +21,7 @@ import (
 func TestBurst(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	a, b := open(t, natstest.Connect(s), withLongCalls), open(t, natstest.Connect(s), withLongCalls)
+	a, b := open(t, natstest.Connect(s)), open(t, natstest.Connect(s))
 	fa, fb := join(a), join(b)
 	d := definition("h", func(d *history.Definition) { d.Limits.Messages = 50 })
 	define(t, a, d)
@@ -78,7 +78,7 @@ func TestSlowerEdge(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
 	proxy := natstest.StartProxy(t, s)
-	a, b := open(t, natstest.Connect(s)), open(t, proxy.Connect(), func(c *Config) { c.patience = natstest.Limit })
+	a, b := open(t, natstest.Connect(s)), open(t, proxy.Connect())
 	define(t, a, definition("h"))
 	define(t, b, definition("h"))
 	follow(t, b, "h")
