@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dgraph-io/badger/v4"
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -199,6 +200,22 @@ func TestCompact(t *testing.T) {
 	})
 	if err != nil || len(want) > 0 {
 		t.Errorf("%d records are lost, %v", len(want), err)
+	}
+}
+
+// Much is not written again for little.
+func TestIsWorthwhile(t *testing.T) {
+	for _, c := range []struct {
+		fresh, old int
+		want       bool
+	}{{minTables, 1, true}, {minTables, 15, true}, {minTables, 16, false}, {minTables - 1, 0, false}} {
+		list := []badger.TableInfo{{Level: 1, OnDiskSize: uint32(c.old)}}
+		for range c.fresh {
+			list = append(list, badger.TableInfo{OnDiskSize: 1})
+		}
+		if is, size := isWorthwhile(list); is != c.want || size != int64(c.fresh+c.old) {
+			t.Errorf("%d fresh ones beside %d: %v, size %d", c.fresh, c.old, is, size)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/dgraph-io/badger/v4"
 	"go.uber.org/zap"
 )
 
@@ -58,17 +59,23 @@ const (
 // compact merges the tables of level 0 into the others, and drops deleted and expired
 // records, if that is worthwhile and there is room for twice the size of the database.
 func (s *Store) compact() error {
+	worthwhile, size := isWorthwhile(s.db.Tables())
+	if !worthwhile || !s.space.hasRoom(2*size) {
+		return nil
+	}
+	return s.db.Flatten(1)
+}
+
+// isWorthwhile reports whether a compaction of these tables is, and their size.
+func isWorthwhile(list []badger.TableInfo) (is bool, size int64) {
 	var tables int
 	var fresh, all int64
-	for _, t := range s.db.Tables() {
+	for _, t := range list {
 		all += int64(t.OnDiskSize)
 		if t.Level == 0 {
 			tables++
 			fresh += int64(t.OnDiskSize)
 		}
 	}
-	if tables < minTables || fresh*minFractionDivisor < all || !s.space.hasRoom(2*all) {
-		return nil
-	}
-	return s.db.Flatten(1)
+	return tables >= minTables && fresh*minFractionDivisor >= all, all
 }

@@ -21,7 +21,13 @@ func TestRemoveExpired(t *testing.T) {
 	put(t, a, "new", future)
 	put(t, a, "kept", time.Time{})
 	extended := put(t, a, "extended", past)
-	await(t, "the other store has them", func() bool { return len(b.mirror.ids(access, "", math.MaxInt)) == 5 })
+	replaced := put(t, a, "replaced", past)
+	await(t, "the other store has them", func() bool { return len(b.mirror.ids(access, "", math.MaxInt)) == 6 })
+	believe := func(rec tokenstore.Record) {
+		a.mirror.mu.Lock()
+		defer a.mirror.mu.Unlock()
+		a.mirror.entries[entryKey{access, rec.ID}] = entry{record: rec, round: 99}
+	}
 
 	// This store does not know yet that a record may be kept for longer.
 	longer := extended
@@ -31,15 +37,16 @@ func TestRemoveExpired(t *testing.T) {
 		rec, _ := a.mirror.get(access, "extended")
 		return rec.Version > extended.Version
 	})
-	a.mirror.mu.Lock()
-	a.mirror.entries[entryKey{access, "extended"}] = entry{record: extended, round: 99}
-	a.mirror.mu.Unlock()
+	believe(extended)
+	// Nor that the bucket was replaced, and its record.
+	replaced.Version = 0
+	believe(replaced)
 
 	heard := make(chan tokenstore.Change, 100)
 	t.Cleanup(a.Watch(func(c tokenstore.Change) { heard <- c }))
 	t.Cleanup(b.Watch(func(c tokenstore.Change) { heard <- c }))
 	must(t, a.removeExpired(t.Context()))
-	for id, forgotten := range map[string]bool{"old": true, "old too": true, "new": false, "kept": false, "extended": false} {
+	for id, forgotten := range map[string]bool{"old": true, "old too": true, "new": false, "kept": false, "extended": false, "replaced": false} {
 		if m := messageOf(t, a, id); m == nil || m.deleted != forgotten {
 			t.Errorf("%s: the bucket has %+v; forgotten: want %v", id, m, forgotten)
 		}
