@@ -3,6 +3,7 @@ import { type TestContext, test } from "node:test";
 import { isLoopback, parseAddress } from "../src/address.js";
 import { resolveEdges } from "../src/edges.js";
 import { settings } from "../src/options.js";
+import { Clock } from "./fixture.js";
 
 const s = settings({ token: "a", connectTimeout: 1000 });
 const never = new AbortController().signal;
@@ -30,6 +31,15 @@ function net(t: TestContext, answers: { [url: string]: number | object }) {
   return asked;
 }
 
+/** resolved resolves edges in the time of the test. */
+async function resolved(t: TestContext, addresses: URL[]): Promise<string[]> {
+  const clock = new Clock(t);
+  let edges: string[] | undefined;
+  const resolving = resolveEdges(addresses, s, never).then((all) => (edges = all));
+  await clock.until(() => edges !== undefined);
+  return resolving;
+}
+
 test("loopback", () => {
   for (const host of ["localhost", "a.localhost", "127.0.0.1", "127.9.9.9", "[::1]"]) assert.ok(isLoopback(host), host);
   for (const host of ["localhost.example", "128.0.0.1", "127.0.0.1.example", "[::2]"])
@@ -51,7 +61,7 @@ test("the nearest first, those that do not serve last", async (t) => {
   });
   const given = ["never", "slow", "draining", "near", "gone"].map((name) => `https://${name}.example`);
   const sorted = ["near", "slow", "never", "draining", "gone"].map((name) => `https://${name}.example`);
-  assert.deepEqual(await resolveEdges(urls(...given), s, never), sorted);
+  assert.deepEqual(await resolved(t, urls(...given)), sorted);
   assert.equal(asked.get("https://near.example/ping"), 3);
   assert.equal(asked.get("https://draining.example/ping"), 1);
 });
@@ -62,7 +72,7 @@ test("a list, and an edge that it names, too", async (t) => {
     "https://a.example/ping": 40,
     "https://b.example:8443/ping": 1,
   });
-  const edges = await resolveEdges(urls("https://a.example", "https://a.example/edges"), s, never);
+  const edges = await resolved(t, urls("https://a.example", "https://a.example/edges"));
   assert.deepEqual(edges, ["https://b.example:8443", "https://a.example"]);
 });
 

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { type Client, connect } from "../src/client.js";
 import type { EventName } from "../src/events.js";
@@ -78,3 +79,36 @@ export async function twoEdges(t: TestContext): Promise<Two> {
 
 /** asked gives the lines that a client has sent, besides PING. */
 export const asked = (peer: Peer): string[] => peer.lines.all.filter((line) => line !== "PING");
+
+/** A Clock is the time of a test: it stands still but for pass and late. */
+export class Clock {
+  readonly #t: TestContext;
+  #now = 1000;
+
+  constructor(t: TestContext) {
+    this.#t = t;
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    t.mock.method(performance, "now", () => this.#now);
+  }
+
+  /** late lets time pass in which no timer runs: all that were due run now. */
+  late(ms: number): void {
+    this.#now += ms;
+    this.#t.mock.timers.tick(ms);
+  }
+
+  async pass(ms: number): Promise<void> {
+    for (const end = this.#now + ms; this.#now < end; ) {
+      this.late(Math.min(10, end - this.#now));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /** until lets time pass until something holds. */
+  async until(what: () => boolean): Promise<void> {
+    for (const end = this.#now + 60_000; !what(); ) {
+      assert.ok(this.#now < end, `never: ${what}`);
+      await this.pass(10);
+    }
+  }
+}

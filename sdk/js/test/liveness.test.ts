@@ -9,6 +9,7 @@ import { settings } from "../src/options.js";
 import { reaches } from "../src/ping.js";
 import { Rhythm } from "../src/rhythm.js";
 import { Edge, Record } from "./edge.js";
+import { Clock } from "./fixture.js";
 
 test("a rhythm", () => {
   const r = new Rhythm(0);
@@ -156,39 +157,6 @@ test("an answer that slept counts for little, slow ones are learnt", (t) => {
   for (let i = 0; i < 20; i++) watch.ponged(4000, true);
   assert.ok(wait() > 4000, `${wait()}`);
 });
-
-/** A Clock is the time of a test: it stands still but for pass and late. */
-class Clock {
-  readonly #t: TestContext;
-  #now = 1000;
-
-  constructor(t: TestContext) {
-    this.#t = t;
-    t.mock.timers.enable({ apis: ["setTimeout"] });
-    t.mock.method(performance, "now", () => this.#now);
-  }
-
-  /** late lets time pass in which no timer runs: all that were due run now. */
-  late(ms: number): void {
-    this.#now += ms;
-    this.#t.mock.timers.tick(ms);
-  }
-
-  async pass(ms: number): Promise<void> {
-    for (const end = this.#now + ms; this.#now < end; ) {
-      this.late(Math.min(10, end - this.#now));
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-  }
-
-  /** until lets time pass until something holds. */
-  async until(what: () => boolean): Promise<void> {
-    for (const end = this.#now + 60_000; !what(); ) {
-      assert.ok(this.#now < end, `never: ${what}`);
-      await this.pass(10);
-    }
-  }
-}
 
 /** times counts how often something was done. */
 const times = (it: Watched, what: string): number => it.did.all.filter(has(what)).length;

@@ -159,10 +159,18 @@ describe("token providers", { concurrency: true }, () => {
 
   test("the old token is revoked while the client goes over to the new one: it goes on", async (t) => {
     const edge = await Edge.start(t);
-    const { tokenProvider } = provider(["AT_1", "AT_2"], 300);
+    let subscribed = () => {};
+    const ready = new Promise<void>((resolve) => (subscribed = resolve));
+    let asked = 0;
+    const tokenProvider = async () => {
+      if (++asked === 1) return { token: "AT_1", expiresIn: 0.3 };
+      await ready;
+      return { token: "AT_2", expiresIn: 3600 };
+    };
     const { client, event } = await tried(t, edge.url, { tokenProvider });
     await client.subscribe("t", "c");
     edge.answers = () => false;
+    subscribed();
     const second = await edge.peer(1);
     await second.until("SUB:t:c");
     edge.answers = () => true;
