@@ -108,6 +108,25 @@ func TestSlowerEdge(t *testing.T) {
 	}
 }
 
+// What counts for a tenant is as much as its messages take in the stream, which keeps more of a
+// channel than the history has.
+func TestUsageIsTheStreams(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	a := open(t, natstest.Connect(s))
+	define(t, a, definition("h", func(d *history.Definition) { d.Limits.Messages = 1 }))
+	for range 100 {
+		put(t, a, "h", "t", "c", strings.Repeat("x", 1000))
+	}
+	list, err := a.Usage()
+	must(t, err)
+	stream, err := operator(t, s.ClientURL()).Stream(context.Background(), "p_history_h")
+	must(t, err)
+	if stored := stream.CachedInfo().State.Bytes; len(list) != 1 || list[0].Bytes < int64(stored) || stored < 10_000 {
+		t.Errorf("usage %+v of a stream with %d bytes", list, stored)
+	}
+}
+
 // The notes about a tenant that always has more than half of a history do not take the room
 // of the others.
 func TestNotesAreBounded(t *testing.T) {
