@@ -36,69 +36,45 @@ func (e *Edge) SubjectToken(subject, info string, tenants ...string) string {
 	return e.IssueAs(e.Master, request).Token
 }
 
-// presenceView is what a client knows by a WHO; package client tests that clients keep to
+// watching is a client that watches who is present; package client tests that clients keep to
 // docs/protocol.md.
+type watching struct {
+	*Socket
+	tenant string
+	view   *presenceView
+}
+
+// presenceView is what a client knows by its WHO.
 type presenceView struct {
 	pattern string
 	members map[string]bool // "channel subject"
 	next    map[string]bool // what comes in place of them with the frame that is synced
-	synced  bool            // once at least
 	Events  []string        // "+channel subject", "-channel subject"
 }
 
-func (v *presenceView) take(p wire.Presence) {
-	if p.First {
-		v.next = map[string]bool{}
-	}
-	for _, m := range p.Members {
-		key := m.Channel + " " + m.Subject
-		if v.next != nil {
-			v.next[key] = m.Here
-		} else {
-			v.note(key, m.Here)
-		}
-	}
-	if p.Synced && v.next != nil {
-		for key := range v.members {
-			v.note(key, v.next[key])
-		}
-		for _, key := range slices.Sorted(maps.Keys(v.next)) {
-			v.note(key, v.next[key])
-		}
-		v.next, v.synced = nil, true
-	}
-}
-
 func (v *presenceView) note(key string, here bool) {
-	if here && !v.members[key] {
+	if here == v.members[key] {
+		return
+	}
+	if here {
 		v.members[key] = true
 		v.Events = append(v.Events, "+"+key)
-	} else if !here && v.members[key] {
+	} else {
 		delete(v.members, key)
 		v.Events = append(v.Events, "-"+key)
 	}
 }
 
-// watching is a client that watches who is present.
-type watching struct {
-	*Socket
-	tenant string
-	views  map[string]*presenceView // by pattern
-}
-
-func (s *Socket) Watching(tenant string) *watching {
-	return &watching{s, tenant, map[string]*presenceView{}}
-}
+func (s *Socket) Watching(tenant string) *watching { return &watching{s, tenant, nil} }
 
 // Who sends a WHO, and returns what it will bring.
 func (w *watching) Who(pattern string, count bool) *presenceView {
 	w.T.Helper()
-	v := &presenceView{pattern: pattern, members: map[string]bool{}}
-	w.views[pattern] = v
+	w.view = &presenceView{pattern: pattern, members: map[string]bool{}, next: map[string]bool{}}
 	w.SendLine(string(wire.AppendWho(nil, w.tenant, pattern, count)))
 	for w.Next() != "OK:WHO:"+w.tenant+":"+pattern {
 	}
-	return v
+	return w.view
 }
 
 // Next reads a message, and returns it if it is a line.
@@ -109,12 +85,29 @@ func (w *watching) Next() (line string) {
 	if kind == AsText {
 		return string(message)
 	}
-	p := value(wire.DecodePresence(message))(w.T)
-	v := w.views[p.Pattern]
-	if v == nil || p.Tenant != w.tenant {
+	p, v := value(wire.DecodePresence(message))(w.T), w.view
+	if p.Pattern != v.pattern || p.Tenant != w.tenant {
 		w.T.Fatalf("a frame for %s:%s, which is not watched", p.Tenant, p.Pattern)
 	}
-	v.take(p)
+	if p.First {
+		v.next = map[string]bool{}
+	}
+	for _, m := range p.Members {
+		if key := m.Channel + " " + m.Subject; v.next != nil {
+			v.next[key] = m.Here
+		} else {
+			v.note(key, m.Here)
+		}
+	}
+	if p.Synced && v.next != nil {
+		for _, key := range slices.Sorted(maps.Keys(v.members)) {
+			v.note(key, v.next[key])
+		}
+		for _, key := range slices.Sorted(maps.Keys(v.next)) {
+			v.note(key, v.next[key])
+		}
+		v.next = nil
+	}
 	return ""
 }
 
@@ -122,7 +115,7 @@ func (w *watching) Next() (line string) {
 func (w *watching) UntilMembers(v *presenceView, members ...string) {
 	w.T.Helper()
 	slices.Sort(members)
-	for !v.synced || v.next != nil || !slices.Equal(slices.Sorted(maps.Keys(v.members)), members) {
+	for v.next != nil || !slices.Equal(slices.Sorted(maps.Keys(v.members)), members) {
 		if line := w.Next(); line != "" {
 			w.T.Fatalf("got the line %q while waiting for %q; there is %+v", line, members, v)
 		}
