@@ -22,7 +22,7 @@ import (
 // lab is three edges with NATS servers inside, which are one cluster, with proxies on its routes.
 type lab struct {
 	*harness.Overlay
-	cutters map[[2]int]*harness.Cutter
+	proxies map[[2]int]*natstest.Proxy
 	disks   []string // of the NATS servers
 	random  *rand.Rand
 }
@@ -34,7 +34,7 @@ type fault struct {
 }
 
 func heal(l *lab, at int) {
-	l.each(at, func(c *harness.Cutter) { c.Delay(harness.Late{}); c.Heal() })
+	l.each(at, func(c *natstest.Proxy) { c.Delay(0, 0); c.Heal() })
 }
 
 // start starts an edge that has ended.
@@ -53,7 +53,7 @@ func faults() []fault {
 	list := []fault{
 		{"kill", func(l *lab, at int) { l.Edges[at].Kill() }, start},
 		{"freeze", signal(syscall.SIGSTOP), signal(syscall.SIGCONT)},
-		{"partition", func(l *lab, at int) { l.each(at, (*harness.Cutter).Part) }, heal},
+		{"partition", func(l *lab, at int) { l.each(at, (*natstest.Proxy).Hold) }, heal},
 	}
 	if netlab.Possible() == nil { // then smalldisk is, too
 		list = append(list, fault{"full disk", func(l *lab, at int) { smalldisk.Fill(l.T, l.disks[at]) },
@@ -62,7 +62,7 @@ func faults() []fault {
 	if harness.Soaking {
 		list = append(list, fault{"delay", func(l *lab, at int) {
 			late := time.Duration(l.random.IntN(100)) * time.Millisecond
-			l.each(at, func(c *harness.Cutter) { c.Delay(harness.Late{ToServer: late, ToEdge: late}) })
+			l.each(at, func(c *natstest.Proxy) { c.Delay(late, late) })
 		}, heal}, fault{"clock", signal(clockAhead, clockBehind), signal(clockRight)},
 			fault{"stop", func(l *lab, at int) { l.Edges[at].Terminate() }, func(l *lab, at int) { l.Edges[at].Stop(); start(l, at) }})
 	}
@@ -70,17 +70,17 @@ func faults() []fault {
 }
 
 // each does something with all routes of an edge.
-func (l *lab) each(at int, do func(*harness.Cutter)) {
-	for between, cutter := range l.cutters {
+func (l *lab) each(at int, do func(*natstest.Proxy)) {
+	for between, proxy := range l.proxies {
 		if slices.Contains(between[:], at) {
-			do(cutter)
+			do(proxy)
 		}
 	}
 }
 
 func startLab(t *testing.T) *lab {
 	t.Helper()
-	l := &lab{Overlay: &harness.Overlay{T: t}, cutters: map[[2]int]*harness.Cutter{}, random: rand.New(rand.NewPCG(harness.Seed(t), 0))}
+	l := &lab{Overlay: &harness.Overlay{T: t}, proxies: map[[2]int]*natstest.Proxy{}, random: rand.New(rand.NewPCG(harness.Seed(t), 0))}
 	options := []harness.Option{func(*harness.Edge) {}}
 	if harness.Soaking {
 		options[0] = withClock(t)
@@ -95,9 +95,9 @@ func startLab(t *testing.T) *lab {
 		var routes []string
 		for other := range listens {
 			if other != at {
-				cutter := harness.NewCutter(t, listens[other])
-				l.cutters[[2]int{at, other}] = cutter
-				routes = append(routes, cutter.Url())
+				proxy := natstest.ProxyTo(t, listens[other])
+				l.proxies[[2]int{at, other}] = proxy
+				routes = append(routes, proxy.URL())
 			}
 		}
 		l.Edges = append(l.Edges, harness.StartEdge(t, strings.Replace(harness.DefaultCaddyfile, "\tpubsub\n", "\tpubsub\n\tpubsub_ready\n", 1),

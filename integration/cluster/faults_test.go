@@ -10,17 +10,18 @@ import (
 
 	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/integration/history"
+	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/wire"
 )
 
 var overlayCaddyfile = strings.Replace(harness.DefaultCaddyfile, "\trespond \"no such page\" 404\n", "\tpubsub_edges\n\trespond \"no such page\" 404\n", 1)
 
-// startCutOff is an overlay of which the third edge reaches NATS by a cutter.
-func startCutOff(t *testing.T, store string) (*harness.Overlay, *harness.Cutter) {
+// startCutOff is an overlay of which the third edge reaches NATS by a proxy.
+func startCutOff(t *testing.T, store string) (*harness.Overlay, *natstest.Proxy) {
 	t.Helper()
 	o := &harness.Overlay{T: t, Nodes: harness.StartNATS(t, 3, ", no_advertise: true")} // or the edge would find another way
-	proxy := harness.NewCutter(t, strings.TrimPrefix(o.Nodes[2].URL(), "nats://"))
-	o.StartEdges(overlayCaddyfile, harness.JoiningBy([]string{o.Nodes[0].URL(), o.Nodes[1].URL(), proxy.Url()}, 3, store))
+	proxy := natstest.ProxyTo(t, strings.TrimPrefix(o.Nodes[2].URL(), "nats://"))
+	o.StartEdges(overlayCaddyfile, harness.JoiningBy([]string{o.Nodes[0].URL(), o.Nodes[1].URL(), proxy.URL()}, 3, store))
 	o.Token = o.Edges[0].Issue(harness.AllowAll("room")).Token
 	return o, proxy
 }
@@ -36,7 +37,7 @@ func TestPartedEdge(t *testing.T) {
 
 	load := o.Stream("load", 0, 1, 2)
 	parting := time.Now()
-	proxy.Part()
+	proxy.Hold()
 	o.Edges[2].ExpectMetrics(harness.Samples{"millrace_broker_up{broker=nats}": 0})
 	publisher.Publish("paint.room", "news", "a")
 	near.ExpectDeliver("paint.room", "news", "a", "news")
@@ -91,7 +92,7 @@ func TestStaleEdge(t *testing.T) {
 	t.Parallel()
 	o, proxy := startCutOff(t, "max_stale 10s")
 	open, elsewhere := o.Session(2), o.Session(0)
-	proxy.Part()
+	proxy.Hold()
 	open.ExpectText("ERR:" + string(wire.CodeTokenUnverifiable))
 	open.ExpectClose(wire.CloseTryLater)
 	_, refused := o.Edges[2].Open(harness.Handshake{Token: o.Token})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/integration/sdk"
+	"github.com/millrace/millrace/internal/natstest"
 )
 
 // pair is clients of every kind at one edge of an overlay, which know of the other one, too, and
@@ -15,7 +16,7 @@ import (
 type pair struct {
 	*stage
 	from, to      *harness.Edge
-	link          *harness.Cutter  // by which from has NATS
+	link          *natstest.Proxy  // by which from has NATS
 	first, second *harness.BadPath // by which the clients know them
 	members       []*member
 	sent, halt    func() int // of the numbers
@@ -27,10 +28,10 @@ type pair struct {
 func newPair(s *stage, transports ...string) *pair {
 	s.T.Helper()
 	nats := harness.StartNATS(s.T, 1)
-	p := &pair{link: harness.NewCutter(s.T, strings.TrimPrefix(nats[0].URL(), "nats://")), said: map[string][]int{}}
+	p := &pair{link: natstest.ProxyTo(s.T, strings.TrimPrefix(nats[0].URL(), "nats://")), said: map[string][]int{}}
 	joins := harness.Joining(nats, "")[0]
 	p.from = harness.StartEdge(s.T, harness.PatientCaddyfile, joins, harness.ForBrowsers, func(e *harness.Edge) {
-		e.Broker = strings.Replace(e.Broker, nats[0].URL(), p.link.Url(), 1)
+		e.Broker = strings.Replace(e.Broker, nats[0].URL(), p.link.URL(), 1)
 	})
 	p.to = harness.StartEdge(s.T, harness.PatientCaddyfile, joins, harness.ForBrowsers, harness.WithMaster(p.from))
 	p.stage, p.first, p.second = s.with(p.from, p.to), harness.NewBadPath(s.T, p.from), harness.NewBadPath(s.T, p.to)
@@ -89,7 +90,7 @@ func (p *pair) heardAll() {
 // so does who hears them.
 func drains(s *stage) {
 	p := newPair(s)
-	p.link.Delay(harness.Late{ToServer: 200 * time.Millisecond, ToEdge: 800 * time.Millisecond})
+	p.link.Delay(200*time.Millisecond, 800*time.Millisecond)
 	p.from.Terminate()
 	for _, m := range p.members {
 		if e := m.Event("moving"); e.Reason != "drain" || e.Edge != p.first.Url() {
@@ -140,7 +141,7 @@ func killed(s *stage) {
 func losesOthers(s *stage) {
 	p := newPair(s)
 	for _, event := range []string{"linkDown", "linkUp"} {
-		map[string]func(){"linkDown": p.link.Part, "linkUp": p.link.Heal}[event]()
+		map[string]func(){"linkDown": p.link.Hold, "linkUp": p.link.Heal}[event]()
 		for _, m := range p.members {
 			if e := m.Event(event); e.Edge != p.first.Url() {
 				s.T.Errorf("%s: got %v, want the edge %s", m.Kind, e, p.first.Url())

@@ -5,12 +5,13 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	client "github.com/nats-io/nats.go"
 )
 
-// Proxy is a link to a server that can be cut, or fall silent. Its methods may be
+// Proxy is a link to a server that can be cut, fall silent, or be late. Its methods may be
 // called concurrently.
 type Proxy struct {
 	listener net.Listener
@@ -19,30 +20,38 @@ type Proxy struct {
 
 	mu          sync.Mutex
 	cut         bool
-	held        bool       // nothing gets through
-	repliesHeld bool       // nothing from the server does
-	changed     *sync.Cond // when one of these changes
+	held        bool          // nothing gets through
+	repliesHeld bool          // nothing from the server does
+	late, slow  time.Duration // to the server, and from there
+	changed     *sync.Cond    // when one of these changes
 	conns       map[net.Conn]bool
 }
 
 // StartProxy forwards to a server until the test ends.
 func StartProxy(t testing.TB, s *server.Server) *Proxy {
 	t.Helper()
-	return startProxy(t, s.Addr().String())
+	return ProxyTo(t, s.Addr().String())
 }
 
 // StartProxy forwards to the node, also after a restart, until the test ends.
 func (n *Node) StartProxy(t testing.TB) *Proxy {
 	t.Helper()
-	return startProxy(t, fmt.Sprintf("127.0.0.1:%d", n.Client))
+	return ProxyTo(t, fmt.Sprintf("127.0.0.1:%d", n.Client))
 }
 
-func startProxy(t testing.TB, server string) *Proxy {
+// ProxyTo forwards to an address until the test ends.
+func ProxyTo(t testing.TB, server string) *Proxy {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return ProxyAt(t, listener, server)
+}
+
+// ProxyAt is ProxyTo with a listener of the caller, which it closes.
+func ProxyAt(t testing.TB, listener net.Listener, server string) *Proxy {
+	t.Helper()
 	p := &Proxy{listener: listener, server: server, conns: map[net.Conn]bool{}}
 	p.changed = sync.NewCond(&p.mu)
 	p.running.Go(p.accept)
@@ -82,8 +91,19 @@ func (p *Proxy) Cut() {
 	})
 }
 
+// Delay holds up each piece that is sent to the server, or from there, by so long.
+func (p *Proxy) Delay(toServer, fromServer time.Duration) {
+	p.set(func() { p.late, p.slow = toServer, fromServer })
+}
+
 // Resume undoes Hold, HoldReplies and Cut.
 func (p *Proxy) Resume() { p.set(func() { p.cut, p.held, p.repliesHeld = false, false, false }) }
+
+// Heal is Resume where TCP has given up what was held: it ends the connections.
+func (p *Proxy) Heal() {
+	p.Cut()
+	p.Resume()
+}
 
 func (p *Proxy) set(change func()) {
 	p.mu.Lock()
@@ -111,8 +131,8 @@ func (p *Proxy) accept() {
 		if !p.add(s) {
 			continue
 		}
-		p.running.Go(func() { p.forward(s, c, func() bool { return p.held }) })
-		p.running.Go(func() { p.forward(c, s, func() bool { return p.held || p.repliesHeld }) })
+		p.running.Go(func() { p.forward(s, c, func() (time.Duration, bool) { return p.late, p.held }) })
+		p.running.Go(func() { p.forward(c, s, func() (time.Duration, bool) { return p.slow, p.held || p.repliesHeld }) })
 	}
 }
 
@@ -128,14 +148,14 @@ func (p *Proxy) add(c net.Conn) bool {
 	return true
 }
 
-// forward copies until one side ends, while the link is not held.
-func (p *Proxy) forward(to, from net.Conn, held func() bool) {
+// forward copies until one side ends, as late as the link is then, while it is not held.
+func (p *Proxy) forward(to, from net.Conn, state func() (late time.Duration, held bool)) {
 	defer to.Close()
 	defer from.Close()
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buf)
-		p.await(held)
+		p.await(state)
 		if _, werr := to.Write(buf[:n]); err != nil || werr != nil {
 			return
 		}
@@ -143,10 +163,15 @@ func (p *Proxy) forward(to, from net.Conn, held func() bool) {
 }
 
 // await returns when the link is not held, or cut.
-func (p *Proxy) await(held func() bool) {
+func (p *Proxy) await(state func() (late time.Duration, held bool)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for held() && !p.cut {
+	if late, _ := state(); late > 0 {
+		p.mu.Unlock()
+		time.Sleep(late)
+		p.mu.Lock()
+	}
+	for _, held := state(); held && !p.cut; _, held = state() {
 		p.changed.Wait()
 	}
 }
