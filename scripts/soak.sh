@@ -18,7 +18,7 @@ integration() { # package, flags of go test
 	MILLRACE_SOAK=1 go test -v -count=1 -timeout 24h "${@:2}" "./integration/$1"
 }
 
-## races, reloads and crowds of the sessions' conformance suite, at length
+## the sessions' conformance suite over each transport, on one edge and over two
 soak_sessions() {
 	integration conformance -run 'TestConformance$'
 	integration cluster -run 'TestConformanceOverEdges$'

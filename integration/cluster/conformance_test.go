@@ -12,11 +12,6 @@ import (
 func TestConformanceOverEdges(t *testing.T) {
 	t.Parallel()
 	nodes := harness.StartNATS(t, harness.AtLength(1, 3))
-	pair := func(t *testing.T, caddyfile string, options ...harness.Option) (near, far *harness.Edge) {
-		join := harness.Joining(nodes, "")
-		near = harness.StartEdge(t, caddyfile, append(options, join[0])...)
-		return near, harness.StartEdge(t, caddyfile, append(options, harness.WithMaster(near), join[len(join)-1])...)
-	}
 	t.Run("over", func(t *testing.T) { // ends when all have
 		for at, tr := range conformance.Transports {
 			var cases []conformance.Case
@@ -27,18 +22,11 @@ func TestConformanceOverEdges(t *testing.T) {
 			}
 			t.Run(tr.Name, func(t *testing.T) {
 				t.Parallel()
-				tr.Races = harness.AtLength(8, 50) // each token is written to three disks
-				conformance.PlayShared(tr, t, cases, func(t *testing.T) (near, far *harness.Edge) { return pair(t, harness.DefaultCaddyfile) })
-				for _, row := range cases {
-					if row.Shared {
-						continue
-					}
-					t.Run(row.Name, func(t *testing.T) {
-						t.Parallel()
-						near, other := pair(t, row.EdgeFile(), row.Options...)
-						row.Run(&harness.Stage{T: t, Edge: near, Transport: tr, Far: &harness.Far{Edge: other}})
-					})
-				}
+				conformance.Play(t, tr, cases, func(t *testing.T, caddyfile string) (near, far *harness.Edge) {
+					join := harness.Joining(nodes, "")
+					near = harness.StartEdge(t, caddyfile, join[0])
+					return near, harness.StartEdge(t, caddyfile, harness.WithMaster(near), join[len(join)-1])
+				})
 			})
 		}
 	})

@@ -1,10 +1,11 @@
 package conformance
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"strings"
+	"syscall"
 
 	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/wire"
@@ -15,13 +16,8 @@ import (
 // apps in random order.
 func stop(c *harness.Stage) {
 	token := c.Room()
-	publisher := c.Publisher(token)
-	var sockets []*harness.Socket
-	for range 5 {
-		s := c.Subscriber(token)
-		s.Subscribe("paint.room", "x")
-		sockets = append(sockets, s)
-	}
+	publisher, s := c.Publisher(token), c.Subscriber(token)
+	s.Subscribe("paint.room", "x")
 	slow, err := net.Dial("tcp", fmt.Sprintf("localhost:%d", c.HTTP))
 	c.Must(err)
 	defer slow.Close()
@@ -31,28 +27,21 @@ func stop(c *harness.Stage) {
 	_, err = slow.Read(make([]byte, 1))
 	c.Must(err)
 	c.Terminate()
-	for _, s := range sockets {
-		s.ExpectText(wire.LineReconnect)
-	}
+	s.ExpectText(wire.LineReconnect)
 	if c.Far == nil { // it is at the edge that stops
 		publisher.ExpectText(wire.LineReconnect)
 	}
 	slow.Close()
-	// Caddy may close its listeners before or after it stops the edge.
-	session, refusal, err := c.Transport.TryOpen(c.Edge, harness.Handshake{Token: token})
+	// Caddy may close its listeners before or after it stops the edge; the port of WebTransport
+	// answers until the end.
+	newcomer, refusal, err := c.Transport.TryOpen(c.Edge, harness.Handshake{Token: token})
 	switch {
-	case session != nil:
-		c.T.Error("a handshake was accepted during the stop")
-	case err == nil && (refusal.Status != http.StatusServiceUnavailable || refusal.Header.Get("Retry-After") == ""):
-		c.T.Errorf("a handshake during the stop got status %d, Retry-After %q", refusal.Status, refusal.Header.Get("Retry-After"))
-	case err != nil && !c.Gone(err):
-		c.T.Errorf("a handshake during the stop: %v", err)
+	case errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET):
+	case newcomer != nil || err != nil || refusal.Status != http.StatusServiceUnavailable || refusal.Header.Get("Retry-After") == "":
+		c.T.Errorf("a handshake during the stop got %v, status %d, Retry-After %q", err, refusal.Status, refusal.Header.Get("Retry-After"))
 	}
-	publisher.Publish("paint.room", "x", "during the drain")
-	for _, s := range sockets {
-		s.ExpectDeliver("paint.room", "x", "during the drain", "x")
-		s.Close()
-	}
+	duringDrain(publisher, s)
+	s.Close()
 	publisher.Close()
 	if c.Far != nil {
 		c.Far.Leave(c)
@@ -60,72 +49,25 @@ func stop(c *harness.Stage) {
 	c.Stop() // which fails if the edge waits for the end of the drain
 }
 
+func duringDrain(publisher, s *harness.Socket) {
+	publisher.Publish("paint.room", "x", "during the drain")
+	s.ExpectDeliver("paint.room", "x", "during the drain", "x")
+}
+
 // `pubsub drain` ends the service and not the process. Clients that stay are closed at the end
 // of the drain, and get all messages until then.
 func drainByAdmin(c *harness.Stage) {
 	token := c.Room()
-	publisher, watcher := c.Publisher(token), c.Subscriber(token)
-	watcher.Subscribe("paint.room", "x")
+	publisher, s := c.Publisher(token), c.Subscriber(token)
+	s.Subscribe("paint.room", "x")
 	c.DrainByAdminAPI()
-	watcher.ExpectText(wire.LineReconnect)
-	publisher.Publish("paint.room", "x", "during the drain")
-	watcher.ExpectDeliver("paint.room", "x", "during the drain", "x")
-	watcher.ExpectClose(wire.CloseGoingAway)
+	s.ExpectText(wire.LineReconnect)
+	duringDrain(publisher, s)
+	s.ExpectClose(wire.CloseGoingAway)
 	c.DrainByAdminAPI() // again changes nothing
 	_, refusal := c.Open(harness.Handshake{Token: token})
 	refusal.Problem(c.T, http.StatusServiceUnavailable, "draining")
 	c.AwaitPing(c.HttpURL("/ping"))
 	c.Issue(harness.AllowAll("room"))
 	c.Stop()
-}
-
-// However a client leaves, no goroutine of its own stays.
-func noGoroutineStays(c *harness.Stage) {
-	token, revoked := c.Issue(harness.AllowAll("room")), c.Issue(harness.AllowAll("room"))
-	c.Dial(token.Token).Close() // what starts once has started
-	var before int
-	c.Poll("the edge to be at rest", func() bool {
-		stacks, count := c.Goroutines()
-		resting := count == before && !harness.OurGoroutine.MatchString(stacks)
-		before = count
-		return resting
-	})
-
-	const clients = 20
-	var sockets []*harness.Socket
-	for n := range clients {
-		of := token.Token
-		if n%5 == 2 {
-			of = revoked.Token
-		}
-		s := c.Dial(of)
-		s.Subscribe("paint.room", "x", "y.*")
-		sockets = append(sockets, s)
-	}
-	for _, s := range sockets {
-		s.Publish("paint.room", "x", "to all, who do not read it")
-	}
-	stacks, _ := c.Goroutines()
-	if got := len(harness.OurGoroutine.FindAllString(stacks, -1)); got < clients {
-		c.T.Fatalf("%d sockets show in %d lines of the stacks: this test looks for the wrong thing", clients, got)
-	}
-	for n, s := range sockets {
-		switch n % 5 {
-		case 0: // what it has not read stays unread
-			s.Must(s.Leave())
-		case 1:
-			s.Must(s.Cut())
-		case 3, 4:
-			s.Must(c.Rude[n%5-3](s))
-		}
-	}
-	c.Revoke(c.Master, revoked.Token).Decode(c.T, http.StatusOK, new(harness.Object)) // case 2
-	c.Half(c, token.Token)
-	c.Poll("the goroutines of gone clients to end", func() bool {
-		stacks, count := c.Goroutines()
-		return count <= before && !harness.OurGoroutine.MatchString(stacks)
-	})
-	if got := strings.TrimSpace(string(c.Do(harness.Call{Method: "GET", URL: c.AdminURL("/pubsub/connections")}).Body)); got != `{"connections":[]}` {
-		c.T.Errorf("the edge still counts connections: %s", got)
-	}
 }

@@ -18,10 +18,7 @@ func (e *Edge) AdminCall(method, path string, body any) Answer {
 	return e.Do(Call{Method: method, URL: e.AdminURL(path), Body: e.Encode(body)})
 }
 
-var (
-	goroutineHead = regexp.MustCompile(`(?m)^goroutine \d+ `)
-	OurGoroutine  = regexp.MustCompile(`millrace/pubsub(/websocket|/webtransport)?\.`)
-)
+var goroutineHead = regexp.MustCompile(`(?m)^goroutine \d+ `)
 
 // Goroutines returns the stacks of all goroutines of the edge, and their number.
 func (e *Edge) Goroutines() (stacks string, count int) {

@@ -6,19 +6,6 @@ import "testing"
 type Transport struct {
 	Name    string // as in the rights of tokens
 	TryOpen func(e *Edge, h Handshake) (*Socket, Answer, error)
-	// Gone says that an edge which stops may answer a handshake like this.
-	Gone func(error) bool
-	// CodeAlone says that a session whose client has opened no stream yet can be
-	// told no ERR line.
-	CodeAlone bool
-	// Crowd is how many sessions a test opens where many are the point: those
-	// over QUIC cost more.
-	Crowd int
-	Races int // how often a test tries to meet a moment
-	// Rude are ways in which a client leaves that break the transport's rules.
-	Rude []func(*Socket) error
-	// Half leaves handshakes unfinished.
-	Half func(c *Stage, token string)
 }
 
 // Stage is where a case of the conformance suite plays: an edge, and how its
@@ -97,12 +84,6 @@ func (c *Stage) Settle(publisher *Socket, subscribers ...*Socket) {
 	for _, s := range subscribers {
 		s.Fence()
 	}
-}
-
-// Run runs a part of the case as a subtest.
-func (c *Stage) Run(name string, f func(c *Stage)) {
-	c.T.Helper()
-	c.T.Run(name, func(t *testing.T) { f(&Stage{t, c.Edge.With(t), c.Transport, c.Far}) })
 }
 
 // Room is a token for everything in the tenant paint.room.

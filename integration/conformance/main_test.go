@@ -1,9 +1,0 @@
-package conformance
-
-import (
-	"testing"
-
-	"github.com/millrace/millrace/integration/harness"
-)
-
-func TestMain(m *testing.M) { harness.Main(m) }
