@@ -1,11 +1,14 @@
 package presence
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/millrace/millrace/client"
 	"github.com/millrace/millrace/integration/harness"
+	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -37,15 +40,14 @@ func TestPresence(t *testing.T) {
 	ann.SendLine("JOIN:" + harness.PresenceTenant + ":room.1")
 	ann.ExpectText("ERR:" + string(wire.CodeBadRequest))
 	near.Reload(presenceFile)
-	w := as(far, "").Watching(harness.PresenceTenant)
-	v := w.Who("room.#", false)
+	told, refused := watch(far)
 	for _, s := range []*harness.Socket{ann, again, bob} { // a subject is there once
-		s.Join(harness.PresenceTenant, "room.1")
+		s.Ask("JOIN", harness.PresenceTenant, "room.1")
 	}
-	w.UntilMembers(v, "room.1 ann", "room.1 bob")
-	ann.Quit(harness.PresenceTenant, "room.1")
-	again.Quit(harness.PresenceTenant, "room.1")
-	w.UntilMembers(v, "room.1 bob")
+	told("joined room.1 ann", "joined room.1 bob")
+	ann.Ask("LEAVE", harness.PresenceTenant, "room.1")
+	again.Ask("LEAVE", harness.PresenceTenant, "room.1")
+	told("left room.1 ann")
 	near.Poll("the backend to be told", func() bool { return len(b.EventsOf("ann")) >= 2 })
 	if got := b.EventsOf("ann"); !slices.Equal(got, []string{"join room.1", "leave room.1"}) {
 		t.Errorf("the backend was told of ann: %q", got)
@@ -53,22 +55,51 @@ func TestPresence(t *testing.T) {
 
 	// bob moves, and carol does not.
 	carol := as(near, "carol")
-	carol.Join(harness.PresenceTenant, "room.1")
-	w.UntilMembers(v, "room.1 bob", "room.1 carol")
-	v.Events = nil
+	carol.Ask("JOIN", harness.PresenceTenant, "room.1")
+	told("joined room.1 carol")
 	near.Terminate()
 	if _, message, err := bob.Read(); err != nil || !strings.HasPrefix(string(message), "RECONNECT") {
 		t.Fatalf("got %q, %v", message, err)
 	}
-	as(far, "bob").Join(harness.PresenceTenant, "room.1")
+	as(far, "bob").Ask("JOIN", harness.PresenceTenant, "room.1")
 	bob.Close()
-	w.UntilMembers(v, "room.1 bob")
-	w.Told(v, "-room.1 carol")
+	told("left room.1 carol")
 	for _, s := range []*harness.Socket{ann, again, carol} {
 		_ = s.Cut()
 	}
 	near.Stop()
 	far.Reload(harness.DefaultCaddyfile)
-	for line := ""; line != "ERR:no_presence:WHO:"+harness.PresenceTenant+":room.#"; line = w.Next() {
+	if got, want := natstest.Receive(t, "the end", refused), "no_presence WHO:"+harness.PresenceTenant+":room.#"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
+}
+
+// watch has a client of the SDK for Go watch room.# at an edge; told requires what it is told
+// next: nobody comes or goes for it who did not.
+func watch(e *harness.Edge) (told func(want ...string), refused chan string) {
+	e.T.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*harness.WaitTimeout)
+	e.T.Cleanup(cancel)
+	roots, err := e.TlsConfig()
+	e.Must(err)
+	refused = make(chan string, 16)
+	options := client.Options{Token: e.SubjectToken("", "", harness.PresenceTenant), TLS: roots, OnEvent: func(event client.Event) {
+		if end, ok := event.(client.EdgeError); ok {
+			refused <- string(end.Code) + " " + end.Detail
+		}
+	}}
+	c, err := client.Connect(ctx, []string{e.HttpsURL("")}, options)
+	e.Must(err)
+	e.T.Cleanup(func() { c.Close() })
+	p, err := c.Presence(ctx, harness.PresenceTenant, "room.#")
+	e.Must(err)
+	return func(want ...string) {
+		e.T.Helper()
+		for _, w := range want {
+			change, err := p.Next(ctx)
+			if got := string(change.Type) + " " + change.Member.Channel + " " + change.Member.Subject; got != w {
+				e.T.Fatalf("was told %s, %v, want %s", got, err, w)
+			}
+		}
+	}, refused
 }
