@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/binary"
@@ -23,9 +24,8 @@ import (
 type WebTransport struct {
 	quic     *quic.Conn
 	Session  *webtransport.Session
-	Stream   *webtransport.Stream // nil: the session ended before
+	stream   *webtransport.Stream // nil: the session ended before
 	messages chan received        // what pump has read; it holds few
-	quit     chan struct{}        // closed when the test ends, after what it has deferred to its end
 }
 
 // received is what a read of a stream gave.
@@ -59,86 +59,48 @@ func (e *Edge) OpenWebTransport(h Handshake) (*Socket, Answer) {
 // ends.
 func (e *Edge) TryWebTransport(h Handshake) (*Socket, Answer, error) {
 	e.T.Helper()
-	conn, err := e.tryQUIC(nil)
+	ctx, cancel := context.WithTimeout(context.Background(), WaitTimeout)
+	defer cancel()
+	conn, err := quic.DialAddr(ctx, e.udpAddress().String(), e.quicTLS(), quicConfig())
 	if err != nil {
 		return nil, Answer{}, err
 	}
-	session, a, err := e.trySession(conn, h)
+	e.T.Cleanup(func() { CloseQUIC(conn) })
+	session, a, err := e.openSession(ctx, conn, h)
 	if session == nil {
 		return nil, a, err
 	}
+	e.wantSubprotocol(h, session.SessionState().ApplicationProtocol)
 	context.AfterFunc(session.Context(), func() { CloseQUIC(conn) }) // as clients do with one for each session
-	return e.onSession(conn, session), a, nil
-}
-
-// onSession opens the bidirectional stream of a session on conn. If the session has ended
-// before that, the first read returns the error.
-func (e *Edge) onSession(conn *quic.Conn, session *webtransport.Session) *Socket {
-	e.T.Helper()
-	w := &WebTransport{quic: conn, Session: session, messages: make(chan received, 64), quit: make(chan struct{})}
-	stream, err := tryStream(session)
-	if err != nil {
+	w := &WebTransport{quic: conn, Session: session, messages: make(chan received, 64)}
+	if w.stream, err = session.OpenStream(); err != nil {
 		w.messages <- received{err: err}
-		return &Socket{T: e.T, Link: w}
+		return &Socket{T: e.T, Link: w}, a, nil
 	}
-	w.Stream = stream
-	pumped := make(chan struct{})
+	_, _ = w.stream.Write(nil) // the edge knows of it now; if that was faster to end it, a read says so
+	quit, pumped := make(chan struct{}), make(chan struct{})
 	go func() { // ends with the connection
 		defer close(pumped)
-		w.pump()
+		w.pump(quit)
 	}()
-	e.T.Cleanup(func() {
-		close(w.quit)
+	e.T.Cleanup(func() { // after what the test has deferred to its end
+		close(quit)
 		CloseQUIC(conn)
 		<-pumped
 	})
-	return &Socket{T: e.T, Link: w}
+	return &Socket{T: e.T, Link: w}, a, nil
 }
 
-// tryStream opens a bidirectional stream and announces it to the edge at once, not with
-// its first message.
-func tryStream(session *webtransport.Session) (*webtransport.Stream, error) {
-	stream, err := session.OpenStream()
-	if err != nil {
-		return nil, err
-	}
-	_, err = stream.Write(nil)
-	var refused *webtransport.StreamError
-	if errors.As(err, &refused) && refused.Remote {
-		err = nil // the edge was faster than our write; reading says the same
-	}
-	return stream, err
-}
-
-// OpenSession is trySession on a connection that must be open.
-func (e *Edge) OpenSession(conn *quic.Conn, h Handshake) (*webtransport.Session, Answer) {
-	e.T.Helper()
-	session, a, err := e.trySession(conn, h)
-	e.Must(err)
-	return session, a
-}
-
-// trySession opens the only WebTransport session of conn. It returns a refusal as the
+// openSession opens the only WebTransport session of conn. It returns a refusal as the
 // answer, and an error if there was no answer.
-func (e *Edge) trySession(conn *quic.Conn, h Handshake) (*webtransport.Session, Answer, error) {
-	e.T.Helper()
-	if h.URL == "" {
-		h.URL = e.HttpsURL("/wt")
-	}
+func (e *Edge) openSession(ctx context.Context, conn *quic.Conn, h Handshake) (*webtransport.Session, Answer, error) {
 	transport := &webtransport.Transport{ApplicationProtocols: h.Protocols}
-	e.T.Cleanup(func() { transport.Close() })
-	session, a, err := dialSession(value(transport.NewClientConn(conn))(e.T), h)
-	if session != nil {
-		e.wantSubprotocol(h, session.SessionState().ApplicationProtocol)
+	context.AfterFunc(conn.Context(), func() { transport.Close() })
+	client, err := transport.NewClientConn(conn)
+	if err != nil {
+		return nil, Answer{}, err
 	}
-	return session, a, err
-}
-
-// dialSession opens a session on a connection that may have several.
-func dialSession(client *webtransport.ClientConn, h Handshake) (*webtransport.Session, Answer, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), WaitTimeout)
-	defer cancel()
-	res, session, err := client.Dial(ctx, h.URL, h.Headers())
+	res, session, err := client.Dial(ctx, cmp.Or(h.URL, e.HttpsURL("/wt")), h.Headers())
 	if res == nil {
 		return nil, Answer{}, err
 	}
@@ -149,28 +111,14 @@ func dialSession(client *webtransport.ClientConn, h Handshake) (*webtransport.Se
 	return nil, a, err
 }
 
-// DialQUIC is tryQUIC to an edge that must answer.
-func (e *Edge) DialQUIC(change func(*quic.Config)) *quic.Conn {
+// DialQUIC opens a QUIC connection to the HTTPS site, which is closed when the test ends.
+func (e *Edge) DialQUIC() *quic.Conn {
 	e.T.Helper()
-	return value(e.tryQUIC(change))(e.T)
-}
-
-// tryQUIC opens a QUIC connection to the HTTPS site, which is closed when the
-// test ends. change may change its configuration.
-func (e *Edge) tryQUIC(change func(*quic.Config)) (*quic.Conn, error) {
-	e.T.Helper()
-	settings := quicConfig()
-	if change != nil {
-		change(settings)
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), WaitTimeout)
 	defer cancel()
-	conn, err := quic.DialAddr(ctx, e.udpAddress().String(), e.quicTLS(), settings)
-	if err != nil {
-		return nil, err
-	}
+	conn := value(quic.DialAddr(ctx, e.udpAddress().String(), e.quicTLS(), quicConfig()))(e.T)
 	e.T.Cleanup(func() { CloseQUIC(conn) })
-	return conn, nil
+	return conn
 }
 
 func quicConfig() *quic.Config {
@@ -195,13 +143,13 @@ func CloseQUIC(conn *quic.Conn) {
 
 // pump reads the stream without delay, as browsers do: when the edge closes the session,
 // unread data on the stream is lost.
-func (w *WebTransport) pump() {
-	reader := bufio.NewReader(w.Stream)
+func (w *WebTransport) pump(quit <-chan struct{}) {
+	reader := bufio.NewReader(w.stream)
 	for {
 		message, err := ReadMessage(reader)
 		select {
 		case w.messages <- received{message, err}:
-		case <-w.quit:
+		case <-quit:
 			return
 		}
 		if err != nil {
@@ -229,16 +177,11 @@ func (w *WebTransport) Write(kind int, message []byte) error {
 	if wire.IsFrame(message) != (kind == AsFrame) {
 		return fmt.Errorf("over WebTransport a message that starts with %.1q is not of kind %d", message, kind)
 	}
-	return w.WriteBytes(wire.AppendMessage(nil, message))
-}
-
-// WriteBytes writes bytes to the stream unchanged.
-func (w *WebTransport) WriteBytes(b []byte) error {
-	if w.Stream == nil {
+	if w.stream == nil {
 		return sessionEnd(w.Session)
 	}
-	_ = w.Stream.SetWriteDeadline(time.Now().Add(WaitTimeout)) // always nil
-	_, err := w.Stream.Write(b)
+	_ = w.stream.SetWriteDeadline(time.Now().Add(WaitTimeout)) // always nil
+	_, err := w.stream.Write(wire.AppendMessage(nil, message))
 	return err
 }
 
@@ -247,7 +190,7 @@ func (w *WebTransport) Read() (kind int, message []byte, err error) {
 	case got := <-w.messages:
 		if got.err != nil {
 			w.messages <- got // for the next read
-			return 0, nil, w.Ended(got.err)
+			return 0, nil, w.ended(got.err)
 		}
 		if wire.IsFrame(got.message) {
 			return AsFrame, got.message, nil
@@ -258,8 +201,8 @@ func (w *WebTransport) Read() (kind int, message []byte, err error) {
 	}
 }
 
-// Ended returns how the session ended after reading its stream failed with err.
-func (w *WebTransport) Ended(err error) error {
+// ended returns how the session ended after reading its stream failed with err.
+func (w *WebTransport) ended(err error) error {
 	// The streams end first, each in its own way.
 	select {
 	case <-w.Session.Context().Done():
@@ -284,10 +227,10 @@ func sessionEnd(session *webtransport.Session) error {
 }
 
 func (w *WebTransport) Leave() error {
-	if w.Stream == nil {
+	if w.stream == nil {
 		return sessionEnd(w.Session)
 	}
-	return w.Stream.Close()
+	return w.stream.Close()
 }
 
 func (w *WebTransport) Cut() error {
@@ -295,16 +238,11 @@ func (w *WebTransport) Cut() error {
 	return nil
 }
 
-// OpenLines opens a unidirectional stream.
-func (s *Socket) OpenLines() *webtransport.SendStream {
-	s.T.Helper()
-	return value(s.Wt().Session.OpenUniStream())(s.T)
-}
-
 // SubscribeOwn subscribes by a line on a unidirectional stream, with a stream of its own, which
 // starts with its OK.
-func (s *Socket) SubscribeOwn(lines *webtransport.SendStream, tenant, pattern string) {
+func (s *Socket) SubscribeOwn(tenant, pattern string) {
 	s.T.Helper()
+	lines := value(s.Wt().Session.OpenUniStream())(s.T)
 	value(io.WriteString(lines, "SUB:U:"+tenant+":"+pattern+"\n"))(s.T)
 	ctx, cancel := context.WithTimeout(context.Background(), WaitTimeout)
 	defer cancel()

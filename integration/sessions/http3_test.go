@@ -96,7 +96,7 @@ func TestHTTP3(t *testing.T) {
 func TestKilledEdgeResets(t *testing.T) {
 	t.Parallel()
 	e := harness.StartEdge(t, harness.DefaultCaddyfile)
-	conn := e.DialQUIC(nil)
+	conn := e.DialQUIC()
 	e.Reload(strings.Replace(harness.DefaultCaddyfile, "no such page", "no such page here", 1))
 	e.Kill()
 	if ended := context.Cause(conn.Context()); ended != nil {

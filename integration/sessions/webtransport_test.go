@@ -27,7 +27,7 @@ func TestWebTransportSettings(t *testing.T) {
 	e := harness.StartEdge(t, harness.DefaultCaddyfile)
 	ctx, cancel := context.WithTimeout(t.Context(), harness.WaitTimeout)
 	defer cancel()
-	conn := e.DialQUIC(nil)
+	conn := e.DialQUIC()
 	var reader *bufio.Reader
 	next := func() uint64 {
 		n, err := quicvarint.Read(reader)
@@ -74,7 +74,7 @@ func TestWebTransportOfDraft14(t *testing.T) {
 	t.Parallel()
 	e := harness.StartEdge(t, harness.DefaultCaddyfile)
 	transport := &http3.Transport{EnableDatagrams: true, AdditionalSettings: map[uint64]uint64{wtSessions: 1, wtBidi: 100, wtUni: 100, wtData: 1 << 20}}
-	conn := e.DialQUIC(nil)
+	conn := e.DialQUIC()
 	ctx, cancel := context.WithTimeout(t.Context(), harness.WaitTimeout)
 	defer cancel()
 	request, err := transport.NewClientConn(conn).OpenRequestStream(ctx)

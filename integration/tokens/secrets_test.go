@@ -215,7 +215,7 @@ func (w *watched) sessions() {
 		s.Must(err)
 		w.saw("AUTH as "+fmt.Sprint(status, token[:36]), harness.Answer{Body: line})
 		if status == 200 {
-			s.SubscribeOwn(s.OpenLines(), "paint.room", "own."+token)
+			s.SubscribeOwn("paint.room", "own."+token)
 			talk(s)
 		}
 	}
