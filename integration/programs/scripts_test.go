@@ -59,27 +59,3 @@ func TestSoaksAreDocumented(t *testing.T) {
 		}
 	}
 }
-
-// Tests of the packages whose TestMain is of the harness wait more than they compute: one that
-// runs alone makes all others wait, too.
-func TestAllAreParallel(t *testing.T) {
-	t.Parallel()
-	mains, err := filepath.Glob("*/main_test.go")
-	if err != nil || len(mains) < 8 {
-		t.Fatal(mains, err)
-	}
-	for _, main := range mains {
-		files, err := filepath.Glob(filepath.Dir(main) + "/*_test.go")
-		if text, _ := document(t, main, ""); err != nil || !strings.Contains(text, "harness.") {
-			continue
-		}
-		for _, file := range files {
-			text, _ := document(t, file, "")
-			for _, test := range regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\) \{\n(.*)`).FindAllStringSubmatch(text, -1) {
-				if strings.TrimSpace(test[2]) != "t.Parallel()" {
-					t.Errorf("%s: %s does not begin with t.Parallel()", file, test[1])
-				}
-			}
-		}
-	}
-}
