@@ -1,12 +1,15 @@
 package command
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/spf13/cobra"
 	"go.uber.org/goleak"
+
+	"github.com/millrace/millrace/internal/loopback"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -62,6 +65,7 @@ func TestSecretsAreNoArguments(t *testing.T) {
 
 func TestUsageErrors(t *testing.T) {
 	t.Setenv(tokenVariable, testAccess)
+	free, another := fmt.Sprint(loopback.FreePort(t)), fmt.Sprint(loopback.FreePort(t))
 	for _, tt := range []struct {
 		args []string
 		want string
@@ -109,11 +113,13 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"publish", "a", "b", "c"}, "wrong number of arguments"},
 		{[]string{"publish", "--delivery", "all", "a"}, "--delivery: must be broadcast, one-nearest or one-random"},
 		{[]string{"dev", "--https-port", "0"}, "--https-port: must be from 1 to 65535"},
+		{[]string{"dev", "--https-port", free, "--http-port", another, "--admin", "0.0.0.0:2019"}, "--admin: must be a port on localhost"},
+		{[]string{"dev", "--dir", "a{b}"}, "--dir: "},
 		{[]string{"dev", "here"}, "wrong number of arguments"},
 	} {
 		args := tt.args
 		if len(args) > 0 && args[0] == "dev" {
-			args = append(args, "--dir", t.TempDir())
+			args = append([]string{"dev", "--dir", t.TempDir()}, args[1:]...)
 		}
 		got := run(t.Context(), "", args...)
 		if got.code != 2 || !strings.Contains(got.err, tt.want) || got.out != "" {

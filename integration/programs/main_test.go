@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/millrace/millrace/integration/harness"
@@ -29,13 +28,6 @@ func openTerminal(t *testing.T, adapted ...string) *terminal {
 	t.Helper()
 	d := harness.NewDevEdge(t)
 	d.Start(t)
-	t.Cleanup(func() {
-		select {
-		case <-d.Exited: // the test has stopped it
-		default:
-			d.Stop(t, syscall.SIGTERM)
-		}
-	})
 	d.Env = append(d.Env, fmt.Sprintf("CADDY_ADMIN=localhost:%d", d.Ports[2]))
 	return &terminal{d, d.Home, strings.NewReplacer(append(adapted,
 		"go build -o millrace ./cmd/millrace\n", "", "go run ./cmd/millrace", harness.Program, "./millrace", harness.Program,
@@ -49,25 +41,25 @@ func (x *terminal) paste(blocks ...string) *exec.Cmd {
 	return cmd
 }
 
+// start runs blocks beside the test. It returns when they have printed text, on stdout or stderr.
+func (x *terminal) start(t *testing.T, text string, blocks ...string) *harness.Background {
+	t.Helper()
+	p := harness.StartBackground(t, x.paste(append([]string{"exec 2>&1"}, blocks...)...))
+	p.Await(p.Out, text)
+	return p
+}
+
 // run returns what they print.
 func (x *terminal) run(t *testing.T, blocks ...string) string {
 	t.Helper()
-	out, err := x.paste(blocks...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", blocks, err, out)
+	p := x.start(t, "", blocks...)
+	if code := p.ExitCode(); code != 0 {
+		t.Fatalf("%s: exit code %d\n%s", blocks, code, p.Out)
 	}
-	return string(out)
+	return p.Out.String()
 }
 
 var must = testcheck.Must
-
-// wantRefused requires that a command of the program fails, and says why.
-func wantRefused(t *testing.T, cmd *exec.Cmd, says string) {
-	t.Helper()
-	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), says) {
-		t.Errorf("%q: got %v, want %q:\n%s", cmd.Args, err, says, out)
-	}
-}
 
 // document reads a file, and its blocks of code in a language.
 func document(t *testing.T, path, language string) (text string, blocks []string) {
