@@ -1,10 +1,10 @@
 """Takes the place of model.py in examples/python/streaming: stops in the middle of an
-answer until the test lets it go on, which closes the connection to its port."""
+answer, says so, and goes on at the signal SIGUSR1."""
 
 from __future__ import annotations
 
 import asyncio
-import os
+import signal
 from collections.abc import AsyncIterator
 
 from stand_in import model as whole  # model.py by another name
@@ -16,8 +16,9 @@ async def model(question: str) -> AsyncIterator[str]:
     number = 0
     async for piece in whole(question):
         if number == PIECES:
-            reader, writer = await asyncio.open_connection("127.0.0.1", int(os.environ["MODEL_PORT"]))
-            await reader.read()
-            writer.close()
+            go_on = asyncio.Event()
+            asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, go_on.set)
+            print("the model pauses", flush=True)
+            await go_on.wait()
         number += 1
         yield piece

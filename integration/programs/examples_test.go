@@ -2,8 +2,6 @@ package programs
 
 import (
 	"fmt"
-	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/millrace/millrace/integration/browser"
 	"github.com/millrace/millrace/integration/harness"
@@ -26,8 +23,8 @@ type exampleEdge struct {
 	blocks  []string
 }
 
-// block returns the one block of examples/README.md that has a text, after the one that makes
-// a master token.
+// block returns the block of examples/README.md that has a text, after the one that makes a
+// master token.
 func (e *exampleEdge) block(t *testing.T, text string) string {
 	t.Helper()
 	i := slices.IndexFunc(e.blocks, func(block string) bool { return strings.Contains(block, text) })
@@ -42,35 +39,40 @@ func TestExamples(t *testing.T) {
 	t.Parallel()
 	chrome := &browser.Browser{T: t, Name: "chromium", Driver: browser.StartChromium(t)}
 	e := startExamples(t)
-	t.Run("terminal", e.snippetsInTerminals)
+	token, _, _ := strings.Cut(e.block(t, "snippets/worker &"), "go run ./examples")
+	for worker, c := range map[string]struct{ publish, done string }{
+		"snippets/worker &":  {"snippets/publish\n", "jobs.resize cat.png"},
+		"snippets/worker.py": {"snippets/publish.py", "jobs.resize dog.png"},
+	} {
+		t.Run(worker, func(t *testing.T) { // the worker ends with it, and takes no other's job
+			p := e.start(t, "waiting for jobs", token, e.block(t, worker))
+			e.run(t, token, e.block(t, c.publish))
+			p.Await(p.Out, c.done)
+		})
+	}
 	t.Run("workers", e.workers)
 	for name, block := range map[string]string{"backend-go": "go run ./examples/backend-go", "backend-node": "node examples/backend-node"} {
-		t.Run(name, func(t *testing.T) {
-			stop := e.start(t, "open "+e.backend, e.block(t, block))
+		t.Run(name, func(t *testing.T) { // the backend ends with it: its port is the next one's
+			e.start(t, "open "+e.backend, e.block(t, block))
 			chrome.Run(t, "snippets", e.snippets)
 			chrome.Run(t, "cursors", e.cursors)
 			if name == "backend-go" {
 				chrome.Run(t, "chat", e.chat)
 			}
 			e.refusals(t)
-			stop() // the port is the next backend's
 		})
 	}
-	t.Run("streaming", func(t *testing.T) { chrome.Run(t, "page", e.streaming) })
+	chrome.Run(t, "streaming", e.streaming)
 }
 
 // startExamples returns when the edge runs and the examples in Go are built.
 func startExamples(t *testing.T) *exampleEdge {
 	t.Helper()
 	must(t, harness.WatchSources())
-	for _, needed := range []string{"../sdk/js/dist/index.js", "../examples/node_modules/@millrace/client"} {
-		if _, err := os.Stat(needed); err != nil {
-			t.Fatalf("the SDK is not built (%v): run scripts/install-test-deps.sh", err)
-		}
-	}
 	from, err := filepath.Abs("..")
 	must(t, err)
-	backend, python := fmt.Sprintf("localhost:%d", loopback.FreePort(t)), "exec "+from+"/integration/clients/.venv/bin/python "
+	port, python := loopback.FreePort(t), "exec "+from+"/integration/clients/.venv/bin/python "
+	backend := fmt.Sprintf("localhost:%d", port)
 	// The last command of a block takes the shell's place, and the test itself goes on.
 	e := &exampleEdge{openTerminal(t, "localhost:3000", backend, " &\n", "\n", "\nnode ", "\nexec node ",
 		"go run ./examples/snippets/", "exec built/", "go run ./examples/", "exec built/",
@@ -79,40 +81,16 @@ func startExamples(t *testing.T) *exampleEdge {
 	if _, e.blocks = document(t, "../examples/README.md", "sh"); len(e.blocks) != 14 {
 		t.Fatalf("examples/README.md has %d blocks: the test knows 14", len(e.blocks))
 	}
-	e.run(t, "ln -s "+from+"/* . && rm examples")
-	must(t, filepath.WalkDir(from+"/examples", func(path string, entry fs.DirEntry, err error) error {
-		to := e.dir + strings.TrimPrefix(path, from)
-		switch {
-		case err != nil:
-			return err
-		case entry.Name() == "node_modules" || entry.Name() == ".venv":
-			return fs.SkipDir
-		case entry.IsDir():
-			return os.Mkdir(to, 0o700)
-		}
-		text, _ := document(t, path, "")
-		return os.WriteFile(to, []byte(e.adapted.Replace(text)), 0o600)
-	}))
-	build := e.paste("ln -s "+from+"/examples/node_modules examples/",
+	build := e.paste("export FROM="+from, "ls $FROM/sdk/js/dist/index.js $FROM/examples/node_modules/@millrace/client/dist", // of install-test-deps.sh
+		"ln -s $FROM/* . && rm examples", "tar -C $FROM --exclude node_modules --exclude .venv -cf - examples | tar xf -",
+		fmt.Sprintf("find examples -type f -exec sed -i.bak -e s/:3000/:%d/g -e s/:8080/:%d/g -e s/:8443/:%d/g {} +", port, e.Ports[1], e.Ports[0]),
+		"ln -s $FROM/examples/node_modules examples/",
 		"go build -o built/ ./examples/backend-go ./examples/workers ./examples/snippets/worker ./examples/snippets/publish")
 	build.Env = os.Environ() // with its caches
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return e
-}
-
-// start runs blocks in the background. It returns when they have written text, and how to stop
-// them.
-func (e *exampleEdge) start(t *testing.T, text string, blocks ...string) (stop func()) {
-	t.Helper()
-	p := harness.StartBackground(t, e.paste(append([]string{"exec 2>&1"}, blocks...)...))
-	p.Await(p.Out, text)
-	return func() {
-		t.Helper()
-		p.Signal(syscall.SIGTERM)
-		p.ExitCode()
-	}
 }
 
 // workers checks that each of 100 jobs is done once, by several workers.
@@ -130,27 +108,11 @@ func (e *exampleEdge) workers(t *testing.T) {
 	}
 }
 
-// snippetsInTerminals are a worker and a publisher, in Go and in Python.
-func (e *exampleEdge) snippetsInTerminals(t *testing.T) {
-	token, _, _ := strings.Cut(e.block(t, "snippets/worker &"), "go run ./examples")
-	for _, language := range [][3]string{
-		{"snippets/worker &", "snippets/publish\n", "jobs.resize cat.png"}, {"snippets/worker.py", "snippets/publish.py", "jobs.resize dog.png"},
-	} {
-		p := harness.StartBackground(t, e.paste("exec 2>&1", token, e.block(t, language[0])))
-		p.Await(p.Out, "waiting for jobs")
-		e.run(t, token, e.block(t, language[1]))
-		p.Await(p.Out, language[2])
-		p.Signal(syscall.SIGTERM)
-		p.ExitCode()
-	}
-}
-
 // snippets are those for the browser, as pages of a backend.
 func (e *exampleEdge) snippets(b *browser.Browser) {
 	subscribers := func(n string) {
 		b.T.Helper()
-		harness.StartBackground(b.T, e.paste(
-			`until [ $(./millrace pubsub connections --json | grep -o '"subscriptions":[1-9]' | wc -l) = `+n+` ]; do sleep 0.05; done`)).ExitCode()
+		e.run(b.T, `until [ $(./millrace pubsub connections --json | grep -o '"subscriptions":[1-9]' | wc -l) = `+n+` ]; do sleep 0.05; done`)
 	}
 	subscribers("0") // of the test before
 	subscribe := b.Open("subscribe", e.backend+"/snippets/browser-subscribe.html", "")
@@ -165,15 +127,11 @@ func (e *exampleEdge) snippets(b *browser.Browser) {
 // docs/recipes.md.
 func (e *exampleEdge) refusals(t *testing.T) {
 	t.Helper()
-	const curl = "curl -s --noproxy '*' -o /dev/null "
-	for want, command := range map[string]string{
-		"200": "-w '%{http_code}' -X POST -H 'Sec-Fetch-Site: same-origin' " + e.backend + "/token",
-		"403": "-w '%{http_code}' -X POST -H 'Sec-Fetch-Site: cross-site' " + e.backend + "/token",
-		"Content-Security-Policy: default-src 'none'; script-src 'self'; ": "-D - " + e.backend + "/chat/",
-	} {
-		if out := e.run(t, curl+command); !strings.Contains(out, want) {
-			t.Errorf("%s: got %s, want %s", command, out, want)
-		}
+	out := e.run(t, "curl() { command curl -s --noproxy '*' -o /dev/null \"$@\"; }",
+		"for site in same-origin cross-site; do curl -w '%{http_code} ' -X POST -H Sec-Fetch-Site:$site "+e.backend+"/token; done",
+		"curl -D - "+e.backend+"/chat/")
+	if !strings.HasPrefix(out, "200 403 HTTP") || !strings.Contains(out, "Content-Security-Policy: default-src 'none'; script-src 'self'; ") {
+		t.Errorf("tokens and a page of the backend: %s", out)
 	}
 }
 
@@ -197,24 +155,15 @@ func (e *exampleEdge) cursors(c *browser.Browser) {
 // streaming reloads a page in the middle of an answer, where the model pauses, and opens
 // it twice.
 func (e *exampleEdge) streaming(b *browser.Browser) {
-	// In the middle of an answer, the model makes a connection, and waits for the end of that.
-	pauses, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	must(b.T, err)
-	defer pauses.Close()
-	defer e.start(b.T, "running on "+e.backend, fmt.Sprintf("export MODEL_PORT=%d\ncd examples/python/streaming", pauses.Addr().(*net.TCPAddr).Port),
-		"mv model.py stand_in.py\nln -s ../../../integration/clients/paused_model.py model.py\ncd ../../..", e.block(b.T, "streaming/backend.py"))()
+	backend := e.start(b.T, "running on "+e.backend, "cd examples/python/streaming\nmv model.py stand_in.py",
+		"ln -s ../../../integration/clients/paused_model.py model.py\ncd ../../..", e.block(b.T, "streaming/backend.py"))
 	text, _ := document(b.T, "../examples/python/streaming/answer.txt", "")
 	whole := "You asked: why?\n\n" + text + " "
 	first := b.Open("first", e.backend+"/", "")
 	first.See("[role=status]", "connected")
 	first.Fill("Question", "why?")
 	first.Click("button", "Ask")
-	_ = pauses.SetDeadline(time.Now().Add(harness.WaitTimeout)) // else Accept says why
-	pause, err := pauses.Accept()
-	if err != nil {
-		b.T.Fatalf("the model does not come to its pause: %v", err)
-	}
-	defer pause.Close()
+	backend.Await(backend.Out, "the model pauses")
 	first.See("#answer", "You asked: why?")
 	var hash string
 	first.Evaluate(&hash, `location.hash`)
@@ -226,7 +175,7 @@ func (e *exampleEdge) streaming(b *browser.Browser) {
 		}
 		p.See("#status", "Writing…")
 	}
-	pause.Close() // the model goes on
+	backend.Signal(syscall.SIGUSR1) // the model goes on
 	for _, p := range []browser.Tab{first, second} {
 		p.See("#status", "That is all.")
 		var answer string
