@@ -37,8 +37,7 @@ func TestReadmeTour(t *testing.T) {
 		t.Errorf("the page %q: %s", page, out)
 	}
 	printed(x.run(t, issue), outputs[0])
-	subscriber := harness.StartBackground(t, x.paste(subscribe))
-	subscriber.Await(subscriber.Err, "OK:SUB:demo.room:news.#")
+	subscriber := x.start(t, "OK:SUB:demo.room:news.#", subscribe)
 	out := x.run(t, publish, refused, revoke)
 	if n := strings.Count(out, "\nrefused\n"); n != 2 {
 		t.Errorf("refused %d times, want 2:\n%s", n, out)
@@ -46,7 +45,7 @@ func TestReadmeTour(t *testing.T) {
 	printed(out, outputs[2])
 	subscriber.ExitCode()
 	printed(subscriber.Out.String(), outputs[1])
-	if got := subscriber.Err.String(); !strings.Contains(got, "token_revoked") || !strings.Contains(got, "4403") {
+	if got := subscriber.Out.String(); !strings.Contains(got, "token_revoked") || !strings.Contains(got, "4403") {
 		t.Errorf("after the revocation the subscriber prints %s", got)
 	}
 }

@@ -186,7 +186,7 @@ func (e *exampleEdge) streaming(b *browser.Browser) {
 }
 
 func (e *exampleEdge) chat(c *browser.Browser) {
-	name, guest := "Ada "+harness.RandomHex()[:8], "Guest "+harness.RandomHex()[:8] // the edge keeps what others have said
+	const name, guest = "Ada", "Guest"
 	enter := func(name string) browser.Tab {
 		c.T.Helper()
 		p := c.Open(name, e.backend+"/chat/", "")

@@ -50,6 +50,19 @@ func TestPlacesAgree(t *testing.T) {
 	if heading == nil || heading[1] != Number() {
 		t.Errorf("the first version in CHANGELOG.md is %q, want %q", heading, Number())
 	}
+	install, err := os.ReadFile(top + "docs/install.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := regexp.MustCompile(`millrace[_-](\d[\d.]*\d)`).FindAllStringSubmatch(string(install), -1)
+	if len(files) < 4 {
+		t.Errorf("docs/install.md has the files %q", files)
+	}
+	for _, file := range files {
+		if file[1] != Number() {
+			t.Errorf("docs/install.md has a file of another version than %s: %s", Number(), file[0])
+		}
+	}
 	mod, err := os.ReadFile(top + "go.mod")
 	if err != nil || !strings.HasPrefix(string(mod), "module "+Module+"\n") {
 		t.Errorf("go.mod is not that of %s: %v", Module, err)
