@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp/caddyauth"
 	"go.uber.org/zap"
 
 	"github.com/millrace/millrace/caddymodule/app"
@@ -122,15 +125,13 @@ func TestMessagesWithoutTail(t *testing.T) {
 	for tail, want := range map[string]string{"on": "invalid_body", "off": "not_found"} {
 		c := openConsole(t, authOperators, Operator{"ada", one, Manager}, Operator{"bob", one, Viewer})
 		c.Tail = tail
-		hub := pubsub.NewHub(memory.New(), pubsub.Limits{}, zap.NewNop())
 		ask := func(name string) *httptest.ResponseRecorder {
 			key, _, _ := c.state.open(name, c.operators.byName[name], host)
 			r := httptest.NewRequest(http.MethodPost, "/histories/read", strings.NewReader(`{"not a member": true}`))
 			r.Header.Set("Content-Type", "application/json")
 			r.AddCookie(&http.Cookie{Name: page1.cookieName(), Value: key})
-			v := visit{Caller: operate.Caller{App: new(app.App), Running: &app.Running{Hub: hub}}, origin: page1}
 			w := httptest.NewRecorder()
-			c.routes().ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
+			c.routes().ServeHTTP(w, running(r))
 			return w
 		}
 		if w := ask("ada"); codeOf(w) != want || (w.Code == http.StatusNotFound) != (tail == "off") {
@@ -145,19 +146,72 @@ func TestMessagesWithoutTail(t *testing.T) {
 // With auth caddy, who signs in is who stands in front at each request.
 func TestCaddyUser(t *testing.T) {
 	c := openConsole(t, authCaddy, Operator{"ada", "", Manager}, Operator{"bob", "", Viewer})
-	key, _, _ := c.state.open("ada", c.operators.byName["ada"], host)
-	for user, want := range map[string]bool{"ada": true, "bob": false, "": false} {
-		r := call(http.MethodGet, "/session", key)
-		repl := caddy.NewReplacer()
-		if user != "" {
-			repl.Set("http.auth.user.id", user)
-		}
-		r = r.WithContext(context.WithValue(r.Context(), caddy.ReplacerCtxKey, repl))
-		v := visitOf(r)
-		if got := c.enter(r, &v); got != want {
-			t.Errorf("the front found %q: %v", user, got)
+	for user, want := range map[front]struct {
+		entered bool
+		login   string
+	}{"ada": {true, ""}, "bob": {false, ""}, "eve": {false, "not_an_operator"}, "": {false, "not_an_operator"}} {
+		key, _, _ := c.state.open("ada", c.operators.byName["ada"], host)
+		r := running(call(http.MethodPost, "/session", key))
+		r = r.WithContext(context.WithValue(r.Context(), caddy.ReplacerCtxKey, caddy.NewReplacer()))
+		w := httptest.NewRecorder()
+		behind := caddyauth.Authentication{Providers: map[string]caddyauth.Authenticator{"front": user}}
+		err := behind.ServeHTTP(w, r, caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+			v := visitOf(r)
+			if got := c.enter(r, &v); got != want.entered {
+				t.Errorf("the front found %q: entered %v", user, got)
+			}
+			c.routes().ServeHTTP(w, r)
+			return nil
+		}))
+		if err != nil || codeOf(w) != want.login || (w.Code == http.StatusOK) != (want.login == "") {
+			t.Errorf("the front found %q: %v, %d %s, want %q", user, err, w.Code, w.Body, want.login)
 		}
 	}
+}
+
+// A login gives a cookie that no page can read and that other sites do not cause to be sent; a
+// logout ends its session, and takes it away.
+func TestCookie(t *testing.T) {
+	c := openConsole(t, authOperators, Operator{"ada", one, Manager})
+	ask := func(method, body string, keys ...string) *http.Cookie {
+		t.Helper()
+		r := running(call(method, "/session", keys...))
+		r.Body = io.NopCloser(strings.NewReader(body))
+		w := httptest.NewRecorder()
+		c.routes().ServeHTTP(w, r)
+		cookies := w.Result().Cookies()
+		if w.Code != http.StatusOK || len(cookies) != 1 {
+			t.Fatalf("%s: %d %s, %v", method, w.Code, w.Body, cookies)
+		}
+		return cookies[0]
+	}
+	got := ask(http.MethodPost, `{"name":"ada","password":"one"}`)
+	if got.Name != page1.cookieName() || got.Path != "/" || !got.HttpOnly || !got.Secure || got.SameSite != http.SameSiteStrictMode || len(got.Value) < 43 {
+		t.Errorf("the cookie is %v", got)
+	}
+	if _, open := c.state.find(got.Value, host, c.operators, true); !open {
+		t.Error("the cookie opens no session")
+	}
+	if gone := ask(http.MethodDelete, "{}", got.Value); gone.Name != got.Name || gone.Value != "" || gone.MaxAge >= 0 {
+		t.Errorf("a logout leaves the cookie %v", gone)
+	}
+	if _, open := c.state.find(got.Value, host, c.operators, true); open {
+		t.Error("the session outlives the logout")
+	}
+}
+
+// running is the request at an edge that runs.
+func running(r *http.Request) *http.Request {
+	hub := pubsub.NewHub(memory.New(), pubsub.Limits{}, zap.NewNop())
+	v := visit{Caller: operate.Caller{App: new(app.App), Running: &app.Running{Hub: hub}}, origin: page1}
+	return r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
+}
+
+// A front is one of Caddy's authentications that finds somebody.
+type front string
+
+func (f front) Authenticate(http.ResponseWriter, *http.Request) (caddyauth.User, bool, error) {
+	return caddyauth.User{ID: string(f)}, true, nil
 }
 
 // A session is found by one cookie of the right name, and what no operator caused does not

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/millrace/millrace/caddymodule/app"
 )
 
 func TestOriginOf(t *testing.T) {
@@ -99,10 +101,37 @@ func TestFromPage(t *testing.T) {
 		{"reading by another site", "GET", nil, []string{"cross-site"}, false},
 		{"reading by another origin", "GET", []string{"https://evil.example"}, nil, false},
 	} {
-		r := httptest.NewRequest(c.method, "/", nil)
+		r := httptest.NewRequest(c.method, o.String()+"/console/api/session", nil)
 		r.Header["Origin"], r.Header["Sec-Fetch-Site"] = c.origin, c.site
 		if got := fromPage(r, o); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
+		}
+		if w := serve(t, r); !c.want && (w.Code != http.StatusForbidden || codeOf(w) != "cross_site") {
+			t.Errorf("%s is answered %d %s", c.name, w.Code, w.Body)
+		}
+	}
+}
+
+// serve answers a request that comes over TLS. Nothing runs at this edge.
+func serve(t *testing.T, r *http.Request) *httptest.ResponseRecorder {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), caddyhttp.VarsCtxKey, map[string]any{}))
+	cancel()
+	w := httptest.NewRecorder()
+	if err := (&Console{Path: "/console", app: new(app.App)}).ServeHTTP(w, r.WithContext(ctx), nil); err != nil {
+		t.Error(err)
+	}
+	return w
+}
+
+// No page of another site shows the console, and no cache keeps what it says.
+func TestHeaders(t *testing.T) {
+	for path, cached := range map[string]string{"": "no-cache", "/console.js": "no-cache", "/api/session": "no-store"} {
+		header := serve(t, httptest.NewRequest(http.MethodGet, "https://edge.example.com/console"+path, nil)).Header()
+		policy := header.Get("Content-Security-Policy")
+		if header.Get("X-Frame-Options") != "DENY" || header.Get("X-Content-Type-Options") != "nosniff" || header.Get("Cache-Control") != cached ||
+			!strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") {
+			t.Errorf("%s has the headers %v", path, header)
 		}
 	}
 }
