@@ -3,14 +3,12 @@ package console
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/millrace/millrace/client"
 	"github.com/millrace/millrace/integration/harness"
-	"github.com/millrace/millrace/pubsub"
-	"github.com/millrace/millrace/wire"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
@@ -29,36 +27,37 @@ var consoleCaddyfile = strings.Replace(harness.ConsoleCaddyfile, "hook audit {",
 		}
 		hook audit {`, 1)
 
+// A visitor is a client that is there until the test ends.
+type visitor struct {
+	e *harness.Edge
+	*client.Client
+}
+
+func visit(e *harness.Edge, token string) visitor {
+	e.T.Helper()
+	c, err := client.Connect(e.T.Context(), []string{e.HttpURL("")}, client.Options{Token: token, Transports: []client.Transport{client.WebSocket}})
+	e.Must(err)
+	e.T.Cleanup(func() { _ = c.Close() })
+	return visitor{e, c}
+}
+
 // keep publishes messages to a history, and awaits that they are stored.
-func keep(s *harness.Socket, tenant, channel string, payloads ...string) {
-	s.T.Helper()
-	for i, payload := range payloads {
-		s.SendFrame(wire.AppendPublish(nil, wire.Publish{
-			Confirm: true, ID: uint32(i), Tenant: []byte(tenant), Channel: []byte(channel), Payload: []byte(payload),
-		}))
-		if kind, line, err := s.Read(); err != nil || kind != harness.AsText || !strings.HasPrefix(string(line), fmt.Sprintf("OK:PUB:%d:", i)) {
-			s.T.Fatalf("got %q, %v", line, err)
-		}
+func (v visitor) keep(tenant, channel string, payloads ...string) {
+	v.e.T.Helper()
+	for _, payload := range payloads {
+		_, err := v.PublishConfirmed(v.e.T.Context(), tenant, channel, []byte(payload))
+		v.e.Must(err)
 	}
 }
 
-// join makes a subject a member of channels of a tenant, as long as its connection is open.
-func join(e *harness.Edge, subject, tenant string, channels ...string) *harness.Socket {
+// join makes a subject a member of channels of a tenant.
+func join(e *harness.Edge, subject, tenant string, channels ...string) {
 	e.T.Helper()
-	s := e.Dial(e.IssueAs(e.Master, harness.SubjectRequest(subject, harness.AllowAll(strings.TrimPrefix(tenant, "paint.")))).Token)
+	v := visit(e, e.SubjectToken(subject, "", tenant))
 	for _, channel := range channels {
-		s.SendLine("JOIN:" + tenant + ":" + channel)
-		s.ExpectText("OK:JOIN:" + tenant + ":" + channel)
+		_, err := v.Join(e.T.Context(), tenant, channel)
+		e.Must(err)
 	}
-	return s
-}
-
-// listed are the connections of the edge, oldest first, as the admin API lists them.
-func listed(e *harness.Edge) []pubsub.Stat {
-	e.T.Helper()
-	var answer struct{ Connections []pubsub.Stat }
-	e.Do(harness.Call{Method: "GET", URL: e.AdminURL("/pubsub/connections")}).Decode(e.T, http.StatusOK, &answer)
-	return answer.Connections
 }
 
 // wantLine requires that the edge writes a line with all of these.

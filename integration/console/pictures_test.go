@@ -7,107 +7,104 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/millrace/millrace/client"
 	"github.com/millrace/millrace/integration/browser"
 	"github.com/millrace/millrace/integration/harness"
 )
-
-// The screens of the console, in the order of the header, and what can be opened on them: the
-// buttons, by how their names begin.
-var screens = []struct {
-	file, name string
-	opens      []string
-}{
-	{"overview", "Overview", nil},
-	{"master-tokens", "Master tokens", []string{"New master token", "Edit shop", "Rotate shop", "Delete shop"}},
-	{"tokens", "Access tokens", []string{"Issue a trial token", "Explain", "Details of token", "Refresh", "Revoke"}},
-	{"connections", "Connections", []string{"Details of connection", "Disconnect"}},
-	{"presence", "Presence", nil},
-	{"live", "Live", nil},
-	{"histories", "Histories", []string{"Message ", "Purge the history", "Purge paint.room"}},
-	{"edges", "Edges", []string{"Drain"}},
-}
 
 // Each screen, light and dark, on a wide window and on a narrow one, is accessible and fits.
 // scripts/console-pictures.sh keeps the pictures, in the folder that MILLRACE_PICTURES names.
 func TestConsoleScreens(t *testing.T) {
 	t.Parallel()
-	folder := os.Getenv("MILLRACE_PICTURES")
-	windows := []struct {
-		width, height int
-		scheme        string
-	}{{1200, 800, "light"}, {360, 640, "dark"}, {1200, 800, "dark"}, {360, 640, "light"}}
-	if !harness.Soaking && folder == "" {
-		windows = windows[:2] // each width and each scheme once
-	}
 	e := harness.StartEdge(t, consoleCaddyfile)
-	e.AdminCLI("master-token", "create", "--name", "shop", "--description", "The shop's backend, in production", "--tenant-prefix", "shop", "--ip-mask", "192.0.2.0/24").Want(0, "MT_", "")
-	token := e.Issue(harness.AllowAll("room", "lobby"), harness.Grant("shop", nil, []string{"orders.#"}))
-	subscriber, publisher := e.Dial(token.Token), e.Dial(token.Token)
-	subscriber.Subscribe("paint.room", "news.#")
-	go stayConnected(subscriber)
-	keep(publisher, "paint.room", "chat.general", "hello, who is here?", `{"from":"ada","text":"I am"}`, "\x00\x01\x02\xfd", "see you tomorrow")
-	keep(publisher, "paint.lobby", "chat.news", slices.Repeat([]string{"hello"}, 60)...)
-	go stayConnected(publisher)
+	e.AdminCLI("master-token", "create", "--name", "shop", "--description", "The shop's backend, in production",
+		"--tenant-prefix", "shop", "--ip-mask", "192.0.2.0/24").Want(0, "MT_", "")
+	backend := visit(e, e.Issue(harness.AllowAll("room", "lobby"), harness.Grant("shop", nil, []string{"orders.#"})).Token)
+	_, err := backend.SubscribeFunc(t.Context(), "paint.room", "news.#", func(client.Message) {})
+	e.Must(err)
+	backend.keep("paint.room", "chat.general", "hello, who is here?", `{"from":"ada","text":"I am"}`, "\x00\x01\x02\xfd", "see you tomorrow")
+	backend.keep("paint.lobby", "chat.news", slices.Repeat([]string{"hello"}, 60)...)
 	for _, subject := range []string{"ada", "Bertrand", "a guest with a rather long name, who was here before"} {
-		go stayConnected(join(e, subject, "paint.room", "room.general", "room.ideas"))
+		join(e, subject, "paint.room", "room.general", "room.ideas")
 	}
-	// What is on a screen before it is looked at.
-	show := map[string]func(p browser.Tab){
-		"Live": func(p browser.Tab) {
+	browser.InConsole(t, e, map[string]func(*testing.T, *harness.Edge, browser.Tab){"screens": func(_ *testing.T, _ *harness.Edge, p browser.Tab) {
+		lookAtScreens(p, backend)
+	}})
+}
+
+// lookAtScreens signs in, and looks at everything in each window.
+func lookAtScreens(p browser.Tab, backend visitor) {
+	// The screens, in the order of the header: what is on one before it is looked at, and the
+	// buttons there that open something, by how their names begin.
+	screens := []struct {
+		file, name string
+		show       func()
+		opens      []string
+	}{
+		{"overview", "Overview", nil, nil},
+		{"master-tokens", "Master tokens", nil, []string{"New master token", "Edit shop", "Rotate shop", "Delete shop"}},
+		{"tokens", "Access tokens", nil, []string{"Issue a trial token", "Explain", "Details of token", "Refresh", "Revoke"}},
+		{"connections", "Connections", nil, []string{"Details of connection", "Disconnect"}},
+		{"presence", "Presence", func() {
+			p.Click("link", "Show who is present in paint.room")
+			p.See("table[aria-label='Members']", "Bertrand")
+		}, nil},
+		{"live", "Live", func() {
 			p.Fill("Tenant", "paint.room")
 			p.Click("button", "Start")
 			p.See("[role=status]", "receiving")
 			for i := range 40 {
-				publisher.Publish("paint.room", "news.prices", fmt.Sprintf(`{"item":"ultramarine","price":%d.%02d}`, 17+i%3, 7*i%100))
+				backend.keep("paint.room", "news.prices", fmt.Sprintf(`{"item":"ultramarine","price":%d.%02d}`, 17+i%3, 7*i%100))
 			}
 			p.See(".messages", "ultramarine")
 			p.Choose("Payload as", "json")
-		},
-		"Presence": func(p browser.Tab) {
-			p.Click("link", "Show who is present in paint.room")
-			p.See("table[aria-label='Members']", "Bertrand")
-		},
-		"Histories": func(p browser.Tab) {
+		}, nil},
+		{"histories", "Histories", func() {
 			p.Click("button", "Read paint.room in chat")
 			p.See("[role=status]", "4 messages of #")
-		},
+		}, []string{"Message ", "Purge the history", "Purge paint.room"}},
+		{"edges", "Edges", nil, []string{"Drain"}},
 	}
-	test := func(_ *testing.T, _ *harness.Edge, p browser.Tab) {
-		wantFits(p, "sign in")
-		p.SignIn("ada", harness.AdaPassword)
-		for _, w := range windows {
-			p.Window(w.width, w.height, w.scheme)
-			for _, screen := range screens {
-				what := fmt.Sprintf("%s, %d pixels wide, %s", screen.name, w.width, w.scheme)
-				p.GoTo(screen.name)
-				p.Until("!document.querySelector('main [aria-busy=true]') && !/Loading .*…/.test(document.querySelector('main').innerText)")
-				if f := show[screen.name]; f != nil {
-					f(p)
+	windows := []struct {
+		width, height int
+		scheme        string
+	}{{1200, 800, "light"}, {360, 640, "dark"}, {1200, 800, "dark"}, {360, 640, "light"}}
+	folder := os.Getenv("MILLRACE_PICTURES")
+	if !harness.Soaking && folder == "" {
+		windows = windows[:2] // each width and each scheme once
+	}
+	wantFits(p, "sign in")
+	p.SignIn("ada", harness.AdaPassword)
+	for _, w := range windows {
+		p.Window(w.width, w.height, w.scheme)
+		for _, screen := range screens {
+			what := fmt.Sprintf("%s, %d pixels wide, %s", screen.name, w.width, w.scheme)
+			p.GoTo(screen.name)
+			p.Until("!document.querySelector('main [aria-busy=true]') && !/Loading .*…/.test(document.querySelector('main').innerText)")
+			if screen.show != nil {
+				screen.show()
+			}
+			if wantFits(p, what); w.width > 1000 && folder != "" {
+				p.Act("picture", harness.Object{"path": filepath.Join(folder, screen.file+"-"+w.scheme+".png")})
+			}
+			for _, open := range screen.opens {
+				p.Until(`(() => {
+					const button = [...document.querySelectorAll("main button")].find((b) => (b.ariaLabel ?? b.innerText).startsWith(%s))
+					button?.click()
+					return button
+				})()`, open) // it may come with a list that is still being read
+				opened := "dialog[open] h2"
+				if strings.HasPrefix(open, "Details") || open == "Message " {
+					opened = "tr.detail h2, tr.detail pre"
 				}
-				if wantFits(p, what); w.width > 1000 && folder != "" {
-					p.Act("picture", harness.Object{"path": filepath.Join(folder, screen.file+"-"+w.scheme+".png")})
-				}
-				for _, open := range screen.opens {
-					p.Until(`(() => {
-						const button = [...document.querySelectorAll("main button")].find((b) => (b.ariaLabel ?? b.innerText).startsWith(%s))
-						button?.click()
-						return button
-					})()`, open) // it may come with a list that is still being read
-					opened := "dialog[open] h2"
-					if strings.HasPrefix(open, "Details") || open == "Message " {
-						opened = "tr.detail h2, tr.detail pre"
-					}
-					p.Until("document.querySelector(%s)", opened)
-					wantFits(p, what+", "+open)
-					p.Press("Escape")
-					p.Until("!document.querySelector('dialog[open]')")
-				}
+				p.Until("document.querySelector(%s)", opened)
+				wantFits(p, what+", "+open)
+				p.Press("Escape")
+				p.Until("!document.querySelector('dialog[open]')")
 			}
 		}
 	}
-	browser.InConsole(t, e, map[string]func(*testing.T, *harness.Edge, browser.Tab){"screens": test})
 }
 
 // wantFits requires that the page is accessible and not wider than the window.
@@ -119,13 +116,4 @@ func wantFits(p browser.Tab, what string) {
 		p.T.Errorf("%s: the page is %d pixels wider than the window", what, over)
 	}
 	p.WantAccessible(what)
-}
-
-// stayConnected reads what comes, and so answers pings, until the connection ends: the screens
-// take longer than the edge waits for an answer.
-func stayConnected(s *harness.Socket) {
-	conn := s.Ws()
-	for err := conn.SetReadDeadline(time.Time{}); err == nil; {
-		_, _, err = conn.ReadMessage()
-	}
 }
