@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Prints the commands of a section of docs/install.md, one a line and without comments, but
 # those that integration/testdata/install-not-run.txt lists. The soaks `package` and
-# `release` run what this prints; TestInstallCommands compares it with the document.
+# `release` run what this prints; TestInstallCommandsAreRun compares it with the document.
 #
 #   scripts/install-commands.sh 'Debian and Ubuntu'
 set -euo pipefail

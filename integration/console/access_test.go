@@ -9,7 +9,7 @@ import (
 )
 
 // What operators do is in the audit, and so is what was refused. Package console has the rules
-// of access, TestSecrets that no secret is written.
+// of access, TestNoSecretLeaves what is never written.
 func TestConsoleAccess(t *testing.T) {
 	t.Parallel()
 	e := harness.StartEdge(t, harness.ConsoleCaddyfile)

@@ -50,28 +50,6 @@ func TestReadmeTour(t *testing.T) {
 	}
 }
 
-// The README shows the snippets as they are.
-func TestReadmeSnippets(t *testing.T) {
-	t.Parallel()
-	text, _ := document(t, "../README.md", "")
-	_, section, _ := strings.Cut(text, "\n## SDKs\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	var want []string
-	for _, file := range []string{
-		"browser-subscribe.html", "browser-publish.html", "backend-token.mjs", "publish/main.go", "worker/main.go", "publish.py", "worker.py",
-	} {
-		code, _ := document(t, "../examples/snippets/"+file, "")
-		if lines := strings.Count(code, "\n"); lines > 30 {
-			t.Errorf("%s has %d lines", file, lines)
-		}
-		want = append(want, code)
-	}
-	got := slices.Concat(blocksOf(section, "html"), blocksOf(section, "js"), blocksOf(section, "go"), blocksOf(section, "python"))
-	if !slices.Equal(got, want) {
-		t.Errorf("in the section SDKs the README shows\n%q\nthe snippets are\n%q", got, want)
-	}
-}
-
 // The code of docs/recipes.md does what the page says.
 func TestRecipes(t *testing.T) {
 	t.Parallel()

@@ -1,13 +1,11 @@
 package programs
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,11 +13,10 @@ import (
 	"github.com/millrace/millrace/integration/harness"
 )
 
-// Each command of docs/install.md is run by a soak, or listed with a reason. Those that need
-// neither a package nor a long build are run here, too, pasted as they stand.
+// Commands of docs/install.md that need neither a package nor a long build do what it says,
+// pasted as they stand. TestInstallCommandsAreRun says who runs the others.
 func TestInstallCommands(t *testing.T) {
 	t.Parallel()
-	t.Run("all", checkInstallCommands)
 	t.Run("program", func(t *testing.T) {
 		dir, bin := t.TempDir(), t.TempDir()
 		version := packArchive(t, dir)
@@ -27,13 +24,6 @@ func TestInstallCommands(t *testing.T) {
 		d := harness.NewDevEdge(t)
 		d.Env = append(d.Env, "PATH="+bin+":"+os.Getenv("PATH"))
 		startByCommands(d, t, dir, adapted.Replace(installCommands(t, "The program")), ".tar.gz: OK\n", "Millrace "+version+",")
-		// Those for the edge of a package do the same to this one.
-		adapted = strings.NewReplacer("sudo ", "", "unix//run/millrace/admin.sock", fmt.Sprintf("localhost:%d", d.Ports[2]))
-		packaged := exec.Command("bash", "-ec", adapted.Replace(installCommands(t, "What the packages install")))
-		packaged.Dir, packaged.Env = dir, d.Env
-		if out, err := packaged.CombinedOutput(); err != nil || !harness.MasterToken.Match(out) {
-			t.Errorf("What the packages install: %v\n%s", err, out)
-		}
 		d.Stop(t, syscall.SIGINT)
 	})
 	if harness.Soaking { // it compiles everything without the race detector
@@ -61,34 +51,6 @@ func installCommands(t *testing.T, section string) string {
 	out, err := exec.Command("../scripts/install-commands.sh", section).Output()
 	must(t, err)
 	return string(out)
-}
-
-// checkInstallCommands requires that all commands of the document are in those that the soaks
-// run, or listed with a reason of three words.
-func checkInstallCommands(t *testing.T) {
-	text, blocks := document(t, "../docs/install.md", "sh")
-	all := regexp.MustCompile(`(?m) +# .*$`).ReplaceAllString(strings.Join(blocks, ""), "")
-	if fences := strings.Count(text, "```"); strings.Count(all, "\n") < 15 || fences != 2*len(blocks) || strings.Contains(all, "\\\n") {
-		t.Errorf("%d lines begin or end one of %d blocks of commands, a line each:\n%s", fences, len(blocks), all)
-	}
-	soaks := "'From source'" // here, in the soak release
-	for _, script := range []string{"soak.sh", "soak-package.sh", "soak-package-inside.sh"} {
-		text, _ := document(t, "../scripts/"+script, "")
-		soaks += text
-	}
-	list, _ := document(t, "testdata/install-not-run.txt", "")
-	run := regexp.MustCompile(`(?m)^[^\t\n]*\n|\t\S+ \S+ \S.*$`).ReplaceAllString(list, "")
-	for _, section := range strings.Split(text, "\n## ")[1:] {
-		title, _, _ := strings.Cut(section, "\n")
-		got, _ := exec.Command("../scripts/install-commands.sh", title).Output() // it fails if it prints nothing
-		if run += string(got); len(got) > 0 && !strings.Contains(soaks, "'"+title+"'") {
-			t.Errorf("no soak runs the commands of %s: run them, or list them in install-not-run.txt", title)
-		}
-	}
-	unique := func(text string) []string { return slices.Compact(slices.Sorted(strings.Lines(text))) }
-	if got, want := unique(run), unique(all); !slices.Equal(got, want) {
-		t.Errorf("run, or listed with a reason:\n%q\nin the document:\n%q", got, want)
-	}
 }
 
 // startByCommands runs commands, the last of which is millrace pubsub dev, and returns when

@@ -1,0 +1,97 @@
+// Package scripts tests what scripts and documents say of each other, without building anything.
+package scripts
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/millrace/millrace/internal/testcheck"
+)
+
+var must = testcheck.Must
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	must(t, err)
+	return string(content)
+}
+
+// check-deps.sh says at once all that a machine lacks.
+func TestCheckDeps(t *testing.T) {
+	read(t, "check-deps.sh") // so that go test knows when it changes
+	here := "test"
+	if os.Getenv("MILLRACE_CHECK") != "" {
+		here = "check" // which has installed the browsers
+	}
+	bare := t.TempDir() // as Debian is, with Go and Node
+	link := exec.Command("bash", "-ec", `for tool in go node npm sort head; do ln -s "$(command -v $tool)" "$0"; done`, bare)
+	must(t, link.Run())
+	none := []string{"PATH=" + bare, "CHROMIUM=/none/chromium", "FIREFOX=/none/firefox", "CC="}
+	const all = "curl git make python3 venv apt-get compiler /none/chromium /none/firefox"
+	for _, c := range []struct {
+		target string
+		env    []string
+		lacks  string
+	}{{here, nil, ""}, {"check", none, all}, {"test", none, "curl git make python3 venv apt-get"}} {
+		cmd := exec.Command("bash", "check-deps.sh", c.target)
+		cmd.Env = append(os.Environ(), c.env...)
+		out, err := cmd.CombinedOutput()
+		if (err == nil) != (c.lacks == "") || (len(out) == 0) != (c.lacks == "") {
+			t.Errorf("%s: %v:\n%s", c.target, err, out)
+		}
+		for _, word := range strings.Fields(all) {
+			if strings.Contains(string(out), word) != strings.Contains(c.lacks, word) {
+				t.Errorf("%s lacks %s: want %q; got\n%s", c.target, word, c.lacks, out)
+			}
+		}
+	}
+}
+
+// Each soak has a row in docs/hardening.md.
+func TestSoaksAreDocumented(t *testing.T) {
+	doc := read(t, "../docs/hardening.md")
+	soaks := regexp.MustCompile(`(?m)^soak_(\w+)\(\)`).FindAllStringSubmatch(read(t, "soak.sh"), -1)
+	if len(soaks) < 4 {
+		t.Errorf("soak.sh has the soaks %q", soaks)
+	}
+	for _, soak := range soaks {
+		if !strings.Contains(doc, "\n| `"+soak[1]+"` | ") {
+			t.Errorf("docs/hardening.md has no row for the soak %s", soak[1])
+		}
+	}
+}
+
+// Each command of docs/install.md is run by a soak, or listed with a reason of three words.
+// TestInstallCommands runs some of them.
+func TestInstallCommandsAreRun(t *testing.T) {
+	text := read(t, "../docs/install.md")
+	all, blocks := "", regexp.MustCompile("(?ms)^```sh\n(.*?)^```$").FindAllStringSubmatch(text, -1)
+	for _, block := range blocks {
+		all += regexp.MustCompile(`(?m) +# .*$`).ReplaceAllString(block[1], "")
+	}
+	if fences := strings.Count(text, "```"); strings.Count(all, "\n") < 15 || fences != 2*len(blocks) || strings.Contains(all, "\\\n") {
+		t.Errorf("%d lines begin or end one of %d blocks of commands, a line each:\n%s", fences, len(blocks), all)
+	}
+	soaks := "'From source'" // by TestInstallCommands, in the soak release
+	for _, script := range []string{"soak.sh", "soak-package.sh", "soak-package-inside.sh"} {
+		soaks += read(t, script)
+	}
+	run := regexp.MustCompile(`(?m)^[^\t\n]*\n|\t\S+ \S+ \S.*$`).ReplaceAllString(read(t, "../integration/testdata/install-not-run.txt"), "")
+	read(t, "install-commands.sh")
+	for _, section := range strings.Split(text, "\n## ")[1:] {
+		title, _, _ := strings.Cut(section, "\n")
+		got, _ := exec.Command("./install-commands.sh", title).Output() // it fails if it prints nothing
+		if run += string(got); len(got) > 0 && !strings.Contains(soaks, "'"+title+"'") {
+			t.Errorf("no soak runs the commands of %s: run them, or list them in install-not-run.txt", title)
+		}
+	}
+	unique := func(text string) []string { return slices.Compact(slices.Sorted(strings.Lines(text))) }
+	if got, want := unique(run), unique(all); !slices.Equal(got, want) {
+		t.Errorf("run, or listed with a reason:\n%q\nin the document:\n%q", got, want)
+	}
+}
