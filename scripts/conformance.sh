@@ -38,4 +38,5 @@ echo 'building the edge' >&2
 go build -o "$MILLRACE_TEST_PROGRAMS/" ./cmd/millrace github.com/nats-io/nats-server/v2
 go test -vet=off -c -o "$MILLRACE_TEST_PROGRAMS/sdks.test" ./integration/sdks
 cd integration/sdks
-exec "$MILLRACE_TEST_PROGRAMS/sdks.test" -test.timeout 20m -test.run "^TestSDKs\$${names:+/^($names)\$}"
+"$MILLRACE_TEST_PROGRAMS/sdks.test" -test.v -test.timeout 20m -test.run "^TestSDKs\$${names:+/^($names)\$}" |
+	sed '/^=== [RPC]/d' # RUN, PAUSE and CONT; NAME says which one fails below
