@@ -3,6 +3,7 @@ package sdks
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,6 +17,7 @@ import (
 	"github.com/millrace/millrace/integration/history"
 	"github.com/millrace/millrace/integration/sdk"
 	"github.com/millrace/millrace/internal/clientdriver"
+	"github.com/millrace/millrace/internal/testcheck"
 )
 
 // useClient makes the client of MILLRACE_CLIENT the only one that is tested. Without the
@@ -31,7 +33,8 @@ func useClient() error {
 		return cmd, nil
 	}}
 	cmd, _ := p.Command()
-	d, hello, err := sdk.StartDriver(cmd, os.DevNull, sdk.Limit, nil, func(error) {}) // which says nothing more
+	unasked := func(sdk.Report) error { return errors.New("nobody has asked for it") }
+	d, hello, err := sdk.StartDriver(cmd, os.DevNull, sdk.Limit, unasked, func(error) {})
 	if err == nil {
 		err = d.End()
 	}
@@ -39,16 +42,9 @@ func useClient() error {
 		return fmt.Errorf("%s %q: %w", sdk.ClientVariable, command, err)
 	}
 	p.Lacks = hello.Lacks
-	sdk.Programs[history.ClientName] = p
-	transports := hello.Transports
-	if named := os.Getenv(sdk.ClientTransportsVariable); named != "" {
-		transports = strings.Split(named, ",")
-	}
-	sdk.Kinds = nil
-	for _, transport := range transports {
-		if !slices.Contains(hello.Transports, transport) {
-			return fmt.Errorf("%s names %q, and the client has %q", sdk.ClientTransportsVariable, transport, hello.Transports)
-		}
+	sdk.Programs[history.ClientName], sdk.Kinds = p, nil
+	transports := cmp.Or(os.Getenv(sdk.ClientTransportsVariable), strings.Join(hello.Transports, ","))
+	for transport := range strings.SplitSeq(transports, ",") {
 		sdk.Kinds = append(sdk.Kinds, sdk.Kind{Where: history.ClientName, Transport: transport})
 	}
 	return nil
@@ -59,10 +55,12 @@ func TestDriverFaults(t *testing.T) {
 	t.Parallel()
 	const hello, untilEnd = `echo '{"event":"hello","transports":["websocket"]}'; `, `cat >/dev/null`
 	for script, want := range map[string]string{
+		"echo ready; " + untilEnd:           `line 1 of the driver's output is no report: invalid character 'r'`,
 		hello + hello + untilEnd:            "line 2 of the driver's output is no report: hello is the first line",
 		hello + "exit 0":                    "the driver ended before its input did",
 		untilEnd:                            "the driver said nothing for 100ms, not even hello",
 		"echo 'no such module' >&2; exit 3": "the driver ended with exit status 3; its stderr ends with: no such module",
+		hello + `echo '{"event":"answer","client":"c","id":1}'; ` + untilEnd:      `is no report: there was no command 1`,
 		hello + `echo '{"event":"message","client":"c","sub":"s9"}'; ` + untilEnd: `is no report: there is no subscription or presence "s9"`,
 	} {
 		c := sdk.NewClient(t, "c", sdk.Kind{Where: "sh", Transport: "websocket"}, nil)
@@ -81,90 +79,53 @@ func TestDriverFaults(t *testing.T) {
 	}
 }
 
-// minimalScenarios is what the client in examples/minimal-client passes; it says itself that it
-// does not support the rest.
-var minimalScenarios = []string{"connect", "messages", "forbidden channels", "bad token", "revocation", "expiry"}
-
-// runClient is what scripts/conformance.sh does with a driver; no scenarios means all.
-func runClient(t *testing.T, driver, transports, folder string, scenarios ...string) (output string, err error) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // for one that hangs
-	defer cancel()
-	run := "^TestSDKs$"
-	if len(scenarios) > 0 {
-		run += "/^(" + strings.ReplaceAll(strings.Join(scenarios, "|"), " ", "_") + ")$"
-	}
-	cmd := exec.CommandContext(ctx, os.Args[0], "-test.v", "-test.run="+run)
-	cmd.Dir = "sdks"
-	cmd.Env = append(os.Environ(), sdk.ClientVariable+"="+driver, sdk.ClientTransportsVariable+"="+transports, sdk.ClientFolderVariable+"="+folder)
-	out, err := cmd.CombinedOutput()
-	return string(out), err
-}
-
-// The example of docs/writing-a-client.md, tested as the document says, and with a fault in it.
-// Those of its scenarios that it lacks, only in a soak.
+// The example of docs/writing-a-client.md, tested as the document says, and with a fault in it. It
+// says itself that it lacks the other scenarios, which play in a soak only.
 func TestMinimalClient(t *testing.T) {
 	t.Parallel()
+	passing := []string{"connect", "messages", "forbidden_channels", "bad_token", "revocation"}
 	python, err := filepath.Abs("clients/.venv/bin/python")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testcheck.Must(t, err)
 	driver, folder := python+" driver.py", t.TempDir()
-	if err := os.CopyFS(folder, os.DirFS("../examples/minimal-client")); err != nil {
-		t.Fatal(err)
-	}
-	said, err := runClient(t, driver, "", folder, harness.AtLength(append(minimalScenarios, "histories"), nil)...)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, said)
-	}
-	for _, row := range scenarios {
-		want := "--- SKIP: TestSDKs/"
-		if slices.Contains(minimalScenarios, row.name) {
-			want = "--- PASS: TestSDKs/"
-		} else if row.name != "histories" && !harness.Soaking || row.only == "webtransport" {
-			continue
-		}
-		if want += strings.ReplaceAll(row.name, " ", "_") + " "; !strings.Contains(said, want) {
-			t.Errorf("it does not say %q:\n%s", want, said)
+	testcheck.Must(t, os.CopyFS(folder, os.DirFS("../examples/minimal-client")))
+	// conformance is what scripts/conformance.sh does.
+	conformance := func(driver, transports, scenarios string, wants ...string) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // for one that hangs
+		defer cancel()
+		cmd := exec.CommandContext(ctx, os.Args[0], "-test.v", "-test.run=^TestSDKs$"+scenarios)
+		cmd.Dir = "sdks"
+		cmd.Env = append(os.Environ(), sdk.ClientVariable+"="+driver, sdk.ClientTransportsVariable+"="+transports, sdk.ClientFolderVariable+"="+folder)
+		said, err := cmd.CombinedOutput()
+		for _, want := range wants {
+			if !strings.Contains(string(said), want) || (err != nil) != (len(wants) == 1) {
+				t.Errorf("%q for %q ended with %v, and does not say %q:\n%s", driver, transports, err, want, said)
+			}
 		}
 	}
+	wants := []string{"--- SKIP: TestSDKs/histories "}
+	for _, name := range passing {
+		wants = append(wants, "--- PASS: TestSDKs/"+name+" ")
+	}
+	conformance(driver, "", harness.AtLength("/^("+strings.Join(passing, "|")+"|histories)$", ""), wants...)
 	client := filepath.Join(folder, "client.py")
 	text, err := os.ReadFile(client)
-	if err == nil {
-		broken := harness.Replaced(t, string(text), `"payload": payload,`, `"payload": payload.rstrip(b"\x00"),`)
-		err = os.WriteFile(client, []byte(broken), 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, row := range []struct{ driver, transports, want string }{
-		{driver, "", "--- FAIL: TestSDKs/messages/client/websocket "},
-		// What cannot be run is said before any scenario.
-		{"no-such-driver", "", `"no-such-driver": the driver ended with exit status 127`},
-		{driver, "webtransport", `names "webtransport", and the client has ["websocket"]`},
-	} {
-		said, err := runClient(t, row.driver, row.transports, folder, "connect", "messages")
-		if err == nil || !strings.Contains(said, row.want) || strings.Contains(said, "FAIL: TestSDKs/connect") {
-			t.Errorf("%q: %v and %s", row, err, said)
-		}
-	}
+	testcheck.Must(t, err)
+	broken := harness.Replaced(t, string(text), `"payload": payload,`, `"payload": payload.rstrip(b"\x00"),`)
+	testcheck.Must(t, os.WriteFile(client, []byte(broken), 0o600))
+	conformance(driver, "", "/^messages$", "--- FAIL: TestSDKs/messages/client/websocket ")
+	conformance(driver, "webtransport", "/^connect$", `its driver has the transports ["websocket"]`)
+	conformance("no-such-driver", "", "", `"no-such-driver": the driver ended with exit status 127`)
 }
 
 // The document for authors of clients names all scenarios, and they need features.
 func TestClientScenarios(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../docs/writing-a-client.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testcheck.Must(t, err)
 	for _, row := range scenarios {
-		if !strings.Contains(string(text), "`"+row.name+"`") {
-			t.Errorf("docs/writing-a-client.md does not name the scenario %s", row.name)
-		}
-		for _, feature := range row.needs {
-			if !slices.Contains(clientdriver.Features, feature) {
-				t.Errorf("the scenario %s needs %s, which is no feature", row.name, feature)
-			}
+		known := !slices.ContainsFunc(row.needs, func(need string) bool { return !slices.Contains(clientdriver.Features, need) })
+		if !known || !strings.Contains(string(text), "`"+row.name+"`") {
+			t.Errorf("docs/writing-a-client.md does not name the scenario %s, or %q are not all features", row.name, row.needs)
 		}
 	}
 }

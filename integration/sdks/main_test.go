@@ -15,12 +15,10 @@ func TestMain(m *testing.M) { os.Exit(harness.Run(m, useClient)) }
 
 // A scenario is what docs/clients.md says of clients of every kind.
 type scenario struct {
-	name      string
-	browser   bool   // a browser has something of its own to show
-	caddyfile string // of the scenario's own edge; empty: the shared one
-	only      string // a transport; empty: both
-	needs     []string
-
+	name     string
+	browser  bool   // a browser has something of its own to show
+	only     string // a transport; empty: both
+	needs    []string
 	together bool // it plays for all kinds together, else for each
 	play     func(*stage)
 }
@@ -38,7 +36,6 @@ var scenarios = []scenario{
 
 	{name: "bad token", browser: true, play: badToken},
 	{name: "revocation", play: revocation},
-	{name: "expiry", play: expiry},
 	{name: "token provider", needs: needs("token-provider", "moves"), play: provider},
 	{name: "renewing the token now", needs: needs("token-provider", "renew-token", "moves"), play: renewsNow},
 	{name: "relative expiry", needs: needs("token-provider", "expires-in", "moves"), play: expiresIn},
@@ -46,7 +43,7 @@ var scenarios = []scenario{
 	{name: "token admin", browser: true, only: "websocket", needs: needs("token-admin"), play: tokenAdmin},
 
 	{name: "list of edges", needs: needs("edge-lists"), play: listOfEdges},
-	{name: "webtransport off", browser: true, caddyfile: offCaddyfile, only: "websocket", needs: needs("fallback"), play: fallsBack},
+	{name: "webtransport off", browser: true, only: "websocket", needs: needs("fallback"), together: true, play: fallsBack},
 	{name: "UDP blocked", browser: true, only: "websocket", needs: needs("fallback"), play: withoutUDP},
 
 	{name: "drain by SIGTERM", needs: needs("moves", "several-edges"), together: true, play: drains},
@@ -115,18 +112,14 @@ func play(t *testing.T, kinds []sdk.Kind, plays func(scenario) bool) {
 			if len(lacking) > 0 { // ours lack nothing
 				t.Skip("not supported: " + strings.Join(lacking, ", "))
 			}
-			e := shared
-			if row.caddyfile != "" {
-				e = harness.StartEdge(t, row.caddyfile, harness.ForBrowsers)
-			}
-			groups := slices.Collect(slices.Chunk(kinds, 1))
+			size := 1
 			if row.together {
-				groups = [][]sdk.Kind{kinds}
+				size = len(kinds)
 			}
-			for _, kinds := range groups {
+			for kinds := range slices.Chunk(kinds, size) {
 				t.Run(kinds[0].String(), func(t *testing.T) {
 					t.Parallel()
-					row.play(&stage{l.Stage(t, kinds[0], e), kinds})
+					row.play(&stage{l.Stage(t, kinds[0], shared), kinds})
 				})
 			}
 		})
@@ -136,6 +129,21 @@ func play(t *testing.T, kinds []sdk.Kind, plays func(scenario) bool) {
 // with is a stage for the same kinds at other edges.
 func (s *stage) with(edges ...*harness.Edge) *stage {
 	return &stage{s.Lab.Stage(s.T, s.Kind, edges...), s.kinds}
+}
+
+// poll awaits what sends no event; the last of the edges lives meanwhile.
+func (s *stage) poll(what string, ready func() bool) {
+	s.T.Helper()
+	s.Edges[len(s.Edges)-1].Poll(what, ready)
+}
+
+// told requires an event that names this reason, edge and transport, while something is done.
+func (s *stage) told(c *sdk.Client, event, reason, edge, transport string, meanwhile func()) {
+	s.T.Helper()
+	s.poll(event, func() bool { meanwhile(); return c.Count(event) > 0 })
+	if e := c.Event(event); e.Reason != reason || e.Edge != edge || e.Transport != transport {
+		s.T.Errorf("%s: got %v, want %s with %q, %s and %s", c.Kind, e, event, reason, edge, transport)
+	}
 }
 
 // sharedCaddyfile is an edge with a history, a list of edges, and presence in which members

@@ -5,20 +5,25 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"sync"
 	"time"
 
 	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/integration/sdk"
 )
 
-// isAsBefore requires that the client has its connection and its subscription to n again.
-func isAsBefore(s *stage, c *sdk.Client, sub *sdk.Sub) {
+// echo is a subscription of a client to the channel of its name.
+func echo(s *stage, c *sdk.Client) *sdk.Sub {
 	s.T.Helper()
-	c.Event("reconnected")
-	c.Publish(s.Tenant, "n", "again")
-	sub.Want(s.Tenant, "n", "again", "n")
-	c.Never("closed", "moving")
+	return c.Subscribe(s.Tenant, c.Name)
+}
+
+// isAsBefore requires that a client has its connection and its echo again.
+func isAsBefore(s *stage, sub *sdk.Sub) {
+	s.T.Helper()
+	sub.C.Event("reconnected")
+	sub.C.Publish(s.Tenant, sub.C.Name, "again")
+	sub.Want(s.Tenant, sub.C.Name, "again", sub.C.Name)
+	sub.C.Never("closed", "moving")
 }
 
 // An application that knows better than to wait lets the client try at once. By itself it would
@@ -26,33 +31,28 @@ func isAsBefore(s *stage, c *sdk.Client, sub *sdk.Sub) {
 func retries(s *stage) {
 	const days = 2_000_000_000 // ms, 23 days
 	waits := func(r sdk.Report) bool { return r.Delay > sdk.InMS(2*sdk.Limit) }
-	path, token := harness.NewBadPath(s.T, s.Edges[0]), s.issue()
-	c := s.Connect(sdk.Options{Token: token.Token, MinBackOff: days, MaxBackOff: days}, path.Url())
-	sub := c.Subscribe(s.Tenant, "n")
+	path, token := harness.NewBadPath(s.T, s.Edges[0]), s.Token()
+	c := s.Connect(sdk.Options{Token: token, MinBackOff: days, MaxBackOff: days}, path.Url())
+	sub := echo(s, c)
 	path.Refuse()
-	disconnect(s, token.TokenID)
+	s.disconnect(token)
 	c.EventThat(waits, "reconnecting")
 	c.Must(sdk.Command{Cmd: "retry"})
 	c.EventThat(waits, "reconnecting")
 	path.Heal()
 	c.Must(sdk.Command{Cmd: "retry"})
-	isAsBefore(s, c, sub)
+	isAsBefore(s, sub)
 	c.Must(sdk.Command{Cmd: "retry"}) // there is nothing to do
 	c.Flush()
 }
 
 // An edge that says how long to wait is left alone for so long, by clients that can hear it.
 func retriesAfter(s *stage) {
-	var mu sync.Mutex
-	var begun []time.Time // handshakes; the second is refused
+	begun := make(chan time.Time, 100) // handshakes; the second is refused
 	to, _ := url.Parse(s.Edges[0].HttpURL(""))
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		begun = append(begun, time.Now())
-		n := len(begun)
-		mu.Unlock()
-		if n != 2 {
+		if begun <- time.Now(); len(begun) != 2 {
 			proxy.ServeHTTP(w, r)
 			return
 		}
@@ -60,15 +60,13 @@ func retriesAfter(s *stage) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}))
 	s.T.Cleanup(server.Close)
-	token := s.issue()
-	c := s.Connect(sdk.Options{Token: token.Token}, server.URL)
-	sub := c.Subscribe(s.Tenant, "n")
-	disconnect(s, token.TokenID)
-	isAsBefore(s, c, sub)
-	mu.Lock()
-	defer mu.Unlock()
-	if pause := begun[2].Sub(begun[1]); pause < 5*time.Second && !s.Kind.Blind() {
-		s.T.Errorf("%s: the client came again after %v, want the 5 s that the edge has asked for", s.Kind, pause)
+	token := s.Token()
+	sub := echo(s, s.Connect(sdk.Options{Token: token}, server.URL))
+	s.disconnect(token)
+	isAsBefore(s, sub)
+	<-begun
+	if refused := <-begun; (<-begun).Sub(refused) < 5*time.Second && !s.Kind.Blind() {
+		s.T.Errorf("%s: the client came again before the 5 s that the edge has asked for", s.Kind)
 	}
 }
 
@@ -76,22 +74,19 @@ func retriesAfter(s *stage) {
 func killedAlone(s *stage) {
 	e := harness.StartEdge(s.T, harness.PatientCaddyfile, harness.ForBrowsers)
 	s = s.with(e)
-	members := s.meet(impatient, e.HttpsURL(""))
+	var subs []*sdk.Sub
+	for _, c := range s.meet(impatient) {
+		subs = append(subs, echo(s, c))
+	}
 	s.Edges[0].Kill()
-	for _, m := range members {
-		m.Event("disconnected")
-		m.Event("reconnecting")
-		m.Refused(sdk.Command{Cmd: "publish", Tenant: s.Tenant, Channel: "n"}, "disconnected")
+	for _, sub := range subs {
+		sub.C.Event("disconnected")
+		sub.C.Event("reconnecting")
+		sub.C.Refused(sdk.Command{Cmd: "publish", Tenant: s.Tenant, Channel: "n"}, "disconnected")
 	}
 	harness.StartEdge(s.T, harness.PatientCaddyfile, harness.ForBrowsers, sdk.Again(e))
-	for _, m := range members {
-		if back := m.IsBack(); back.Edge != e.HttpsURL("") || back.Transport != m.Kind.Transport {
-			s.T.Errorf("%s: got %v, want the edge again, by %s", m.Kind, back, m.Kind.Transport)
-		}
-		m.Publish(s.Tenant, "n", "again, "+m.Name)
-		for string(m.sub.Next().Payload) != "again, "+m.Name {
-		}
-		m.Never("closed", "moved")
-		m.Close() // else the edge would wait for it
+	for _, sub := range subs {
+		isAsBefore(s, sub)
+		sub.C.Close() // else the edge would wait for it
 	}
 }
