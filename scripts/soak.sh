@@ -29,10 +29,10 @@ soak_overlay() {
 	integration cluster -run 'TestOrderOverEdges|TestPartedEdge|TestKilledNode'
 }
 
-## edges that drain, and edges that die, 100 times each below clients of all SDKs; and all scenarios of the SDKs, over all transports, in the browsers, in Deno and Bun, and of the minimal client
+## edges that drain, and edges that die, 20 times each below a client of each SDK; and all scenarios of the SDKs, over all transports, in the browsers, in Deno and Bun, and of the minimal client
 soak_sdks() {
 	scripts/install-test-deps.sh
-	integration sdks -count="${MILLRACE_ROUNDS:-100}" -run 'TestSDKs(InBrowsers)?$/^(drain_by_SIGTERM|kill)$'
+	integration sdks -count="${MILLRACE_ROUNDS:-20}" -run 'TestSDKs(InBrowsers)?$/^(drain_by_SIGTERM|kill)$'
 	integration sdks -run 'TestSDK|TestMinimalClient'
 }
 
@@ -42,7 +42,7 @@ soak_react() {
 	integration sdks -run 'TestReact$'
 }
 
-## paths that break, and kills, ten times each below clients of all SDKs, over all transports and in the browsers
+## paths that break, and kills, ten times each below a client of each SDK, over all transports and in the browsers
 soak_suspicions() {
 	scripts/install-test-deps.sh
 	integration sdks -count="${MILLRACE_ROUNDS:-10}" -run 'TestSDKs(InBrowsers)?$/^(a_path_that|UDP_dies|kill)'

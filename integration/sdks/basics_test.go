@@ -13,7 +13,7 @@ import (
 // beyond loopback its token could be read on the way.
 func connects(s *stage) {
 	c := s.Connect(sdk.Options{KeepAlive: 200})
-	takes(s, c, s.Kind.Transport)
+	s.told(c, "connected", "", s.Edges[0].HttpsURL(""), s.Kind.Transport, c.Flush)
 	c.EventThat(func(r sdk.Report) bool { return r.RTT >= 0 }, "roundTrip")
 	c.Close()
 	c.Refused(sdk.Command{Cmd: "publish", Tenant: s.Tenant, Channel: "x"}, "closed")
@@ -74,17 +74,13 @@ func localQueues(s *stage) {
 			held.WantEnd("queue_full")
 			continue
 		}
-		for dropped := 0; dropped != 6; {
-			e := c.EventThat(func(r sdk.Report) bool { return r.Tenant == s.Tenant && r.Pattern == policy }, "queueFull")
-			if dropped += e.Dropped; dropped > 6 {
-				s.T.Fatalf("%s: got %v, %d in all, want 6", policy, e, dropped)
-			}
+		for dropped := 0; dropped != 6; { // in one event, or several
+			ours := func(r sdk.Report) bool { return r.Tenant == s.Tenant && r.Pattern == policy }
+			dropped += c.EventThat(ours, "queueFull").Dropped
 		}
 		for _, payload := range kept {
 			held.Want(s.Tenant, policy, string(payload), policy)
 		}
-		c.Publish(s.Tenant, policy, "more") // it goes on
-		held.Want(s.Tenant, policy, "more", policy)
 	}
 	c.Never("disconnected")
 }
@@ -144,16 +140,11 @@ func histories(s *stage) {
 		s.T.Errorf("the subscription is at %s, want %s", r.Position, at[24])
 	}
 
-	// Another client goes on after a position, and gets later what it has no room for; and after
-	// one of another store.
-	other := s.Connect(sdk.Options{Token: past})
-	held := other.SubscribeAs("held", s.Tenant, "chat.#", &sdk.Options{History: history.After{After: at[1]}, Queue: 4})
-	held.Do("read")
-	held.WantStored(2, at[2:]...)
+	// A client goes on after a position, also after one of another store.
+	after := func(position string) *sdk.Options { return &sdk.Options{History: history.After{After: position}} }
+	c.SubscribeAs("iterate", s.Tenant, "chat.#", after(at[1])).WantStored(2, at[2:]...)
 	c.Never("gap")
-	other.Never("gap", "queueFull", "disconnected")
-	lost := &sdk.Options{History: history.After{After: "00000000000000ff.1.1"}}
-	c.SubscribeAs("iterate", s.Tenant, "chat.*", lost).WantStored(0, at...)
+	c.SubscribeAs("iterate", s.Tenant, "chat.*", after("00000000000000ff.1.1")).WantStored(0, at...)
 	c.EventThat(func(r sdk.Report) bool { return r.Tenant == s.Tenant && r.Pattern == "chat.*" }, "gap")
 }
 

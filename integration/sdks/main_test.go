@@ -15,82 +15,72 @@ func TestMain(m *testing.M) { os.Exit(harness.Run(m, useClient)) }
 
 // A scenario is what docs/clients.md says of clients of every kind.
 type scenario struct {
-	name     string
-	browser  bool   // a browser has something of its own to show
-	only     string // a transport; empty: both
-	needs    []string
-	together bool // it plays for all kinds together, else for each
-	play     func(*stage)
+	name    string
+	browser bool   // a browser has something of its own to show
+	only    string // a transport; empty: both
+	needs   string // features, as clientdriver names them
+	play    func(*stage)
 }
-
-func needs(features ...string) []string { return features } // of clientdriver.Features
 
 var scenarios = []scenario{
 	{name: "connect", browser: true, play: connects},
 	{name: "messages", browser: true, play: messages},
-	{name: "local queues", needs: needs("queues"), play: localQueues},
+	{name: "local queues", needs: "queues", play: localQueues},
 	{name: "forbidden channels", play: forbidden},
-	{name: "histories", needs: needs("histories", "reconnect"), play: histories},
-	{name: "senders", needs: needs("senders", "histories"), play: senders},
-	{name: "presence", needs: needs("presence"), play: presence},
+	{name: "histories", needs: "histories reconnect", play: histories},
+	{name: "senders", needs: "senders histories", play: senders},
+	{name: "presence", needs: "presence", play: presence},
 
 	{name: "bad token", browser: true, play: badToken},
 	{name: "revocation", play: revocation},
-	{name: "token provider", needs: needs("token-provider", "moves"), play: provider},
-	{name: "renewing the token now", needs: needs("token-provider", "renew-token", "moves"), play: renewsNow},
-	{name: "relative expiry", needs: needs("token-provider", "expires-in", "moves"), play: expiresIn},
-	{name: "logged out", needs: needs("token-provider", "logged-out"), play: loggedOut},
-	{name: "token admin", browser: true, only: "websocket", needs: needs("token-admin"), play: tokenAdmin},
+	{name: "token provider", needs: "token-provider moves", play: provider},
+	{name: "renewing the token now", needs: "token-provider renew-token moves", play: renewsNow},
+	{name: "relative expiry", needs: "token-provider expires-in moves", play: expiresIn},
+	{name: "logged out", needs: "token-provider logged-out", play: loggedOut},
+	{name: "token admin", browser: true, only: "websocket", needs: "token-admin", play: tokenAdmin},
 
-	{name: "list of edges", needs: needs("edge-lists"), play: listOfEdges},
-	{name: "webtransport off", browser: true, only: "websocket", needs: needs("fallback"), together: true, play: fallsBack},
-	{name: "UDP blocked", browser: true, only: "websocket", needs: needs("fallback"), play: withoutUDP},
+	{name: "list of edges", needs: "edge-lists", play: listOfEdges},
+	{name: "webtransport off", browser: true, only: "websocket", needs: "fallback", play: fallsBack},
+	{name: "UDP blocked", browser: true, only: "websocket", needs: "fallback", play: withoutUDP},
 
-	{name: "drain by SIGTERM", needs: needs("moves", "several-edges"), together: true, play: drains},
-	{name: "retry", only: "websocket", needs: needs("reconnect", "retry"), play: retries},
-	{name: "told when to try again", only: "websocket", needs: needs("reconnect", "retry-after"), play: retriesAfter},
-	{name: "an edge that loses the others", needs: needs("links", "several-edges"), together: true, play: losesOthers},
-	{name: "kill", needs: needs("reconnect", "several-edges"), together: true, play: killed},
-	{name: "kill of the only edge", needs: needs("reconnect"), together: true, play: killedAlone},
+	{name: "drain by SIGTERM", needs: "moves several-edges", play: drains},
+	{name: "retry", only: "websocket", needs: "reconnect retry", play: retries},
+	{name: "told when to try again", only: "websocket", needs: "reconnect retry-after", play: retriesAfter},
+	{name: "an edge that loses the others", needs: "links several-edges", play: losesOthers},
+	{name: "kill", needs: "reconnect several-edges", play: killed},
+	{name: "kill of the only edge", needs: "reconnect", play: killedAlone},
 
-	{name: "a path that dies under traffic", needs: needs("suspicion", "several-edges"), together: true, play: pathDies},
-	{name: "UDP dies", browser: true, only: "webtransport", needs: needs("suspicion", "fallback"), together: true, play: udpDies},
+	{name: "a path that dies under traffic", needs: "suspicion several-edges", play: pathDies},
+	{name: "UDP dies", browser: true, only: "webtransport", needs: "suspicion fallback", play: udpDies},
 }
 
 // Each scenario plays once in each SDK, with the transports in turns; in a soak, and for the
 // client of MILLRACE_CLIENT, over all of them.
 func TestSDKs(t *testing.T) {
 	t.Parallel()
-	kinds := slices.DeleteFunc(slices.Clone(sdk.Kinds), sdk.Kind.InBrowser)
-	play(t, kinds, func(scenario) bool { return true })
+	play(t, sdk.Kinds, func(k sdk.Kind, _ scenario) bool { return !k.InBrowser() })
 }
 
 // What only a browser can show; in a soak all of TestSDKs.
 func TestSDKsInBrowsers(t *testing.T) {
 	t.Parallel()
-	kinds := slices.DeleteFunc(slices.Clone(sdk.Kinds), func(k sdk.Kind) bool { return !k.InBrowser() })
-	play(t, kinds, func(row scenario) bool { return row.browser || harness.Soaking })
+	play(t, sdk.Kinds, func(k sdk.Kind, row scenario) bool { return k.InBrowser() && (row.browser || harness.Soaking) })
 }
 
-// The SDK for TypeScript in Deno and in Bun; a soak plays all scenarios for one client over
-// WebSocket.
+// The SDK for TypeScript in Deno and in Bun; a soak plays all scenarios over WebSocket.
 func TestSDKRuntimes(t *testing.T) {
 	t.Parallel()
-	play(t, sdk.Runtimes, func(row scenario) bool {
-		brief := row.name == "connect" || row.name == "messages"
-		return brief || harness.Soaking && !row.together && row.name != "UDP blocked"
+	play(t, sdk.Runtimes, func(_ sdk.Kind, row scenario) bool {
+		return slices.Contains([]string{"connect", "messages"}, row.name) || harness.Soaking && row.name != "UDP blocked"
 	})
 }
 
 // stage is where a scenario plays.
-type stage struct {
-	*sdk.Stage
-	kinds []sdk.Kind // that play together, the stage's first
-}
+type stage struct{ *sdk.Stage }
 
-// play plays some of the scenarios for clients of these kinds. An SDK with both transports uses
-// one of them, in turns.
-func play(t *testing.T, kinds []sdk.Kind, plays func(scenario) bool) {
+// play plays scenarios for clients of these kinds. An SDK with both transports uses one of them, in
+// turns.
+func play(t *testing.T, kinds []sdk.Kind, plays func(sdk.Kind, scenario) bool) {
 	t.Helper()
 	shared := harness.StartEdge(t, sharedCaddyfile, harness.ForBrowsers) // scenarios do nothing to it
 	l := &sdk.Lab{T: t, Roots: []*harness.Edge{shared}}
@@ -101,34 +91,30 @@ func play(t *testing.T, kinds []sdk.Kind, plays func(scenario) bool) {
 			if only == "" && !all && k.AlsoOver(turn) {
 				only = turn
 			}
-			return only != "" && k.Transport != only
+			return only != "" && k.Transport != only || !plays(k, row)
 		})
-		if len(kinds) == 0 || !plays(row) {
+		if len(kinds) == 0 {
 			continue
 		}
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			lacking := slices.DeleteFunc(slices.Clone(row.needs), func(feature string) bool { return !history.SdkLacks(feature) })
+			lacking := slices.DeleteFunc(strings.Fields(row.needs), func(feature string) bool { return !history.SdkLacks(feature) })
 			if len(lacking) > 0 { // ours lack nothing
 				t.Skip("not supported: " + strings.Join(lacking, ", "))
 			}
-			size := 1
-			if row.together {
-				size = len(kinds)
-			}
-			for kinds := range slices.Chunk(kinds, size) {
-				t.Run(kinds[0].String(), func(t *testing.T) {
+			for _, kind := range kinds {
+				t.Run(kind.String(), func(t *testing.T) {
 					t.Parallel()
-					row.play(&stage{l.Stage(t, kinds[0], shared), kinds})
+					row.play(&stage{l.Stage(t, kind, shared)})
 				})
 			}
 		})
 	}
 }
 
-// with is a stage for the same kinds at other edges.
+// with is a stage for the same kind at other edges.
 func (s *stage) with(edges ...*harness.Edge) *stage {
-	return &stage{s.Lab.Stage(s.T, s.Kind, edges...), s.kinds}
+	return &stage{s.Lab.Stage(s.T, s.Kind, edges...)}
 }
 
 // poll awaits what sends no event; the last of the edges lives meanwhile.

@@ -1,7 +1,6 @@
 package sdks
 
 import (
-	"cmp"
 	"strings"
 	"time"
 
@@ -10,41 +9,18 @@ import (
 	"github.com/millrace/millrace/internal/natstest"
 )
 
-// impatient clients notice what is wrong within seconds, whether messages come or not.
-var impatient = sdk.Options{KeepAlive: 2000, MaxBackOff: 500}
-
-// meet connects a client of each of the stage's kinds, by its transport.
-func (s *stage) meet(options sdk.Options, addresses ...string) (all []*sdk.Client) {
-	s.T.Helper()
-	for _, kind := range s.kinds {
-		c := s.ClientOf(kind)
-		c.Must(s.Connecting(kind, options, addresses...))
-		for c.Event("connected").Transport != kind.Transport && len(options.Transports) > 1 {
-			c.Close() // it was too slow on a busy machine: the next one tries again
-			c = s.ClientOf(kind)
-			c.Must(s.Connecting(kind, options, addresses...))
-		}
-		all = append(all, c)
-	}
-	return all
-}
-
-// pair is clients of every kind at one edge of an overlay, which know of the other one, too. One
-// more client is there, and numbers flow between it and each of them.
+// pair is a client at one edge of an overlay, which knows of the other one, too. Another client is
+// there, and numbers flow between the two.
 type pair struct {
 	*stage
-	from, to      *harness.Edge
+	from          *harness.Edge
 	link          *natstest.Proxy  // by which from has NATS
-	first, second *harness.BadPath // by which the clients know them
-	members       []*member
+	first, second *harness.BadPath // by which the client knows them
+	c             *sdk.Client
+	in, out       *flow // of c
 }
 
-type member struct {
-	*sdk.Client
-	in, out *flow
-}
-
-// newPair has the clients know both edges, or one by both transports.
+// newPair has the client know both edges, or one by both transports.
 func newPair(s *stage, transports ...string) *pair {
 	s.T.Helper()
 	nats := harness.StartNATS(s.T, 1)
@@ -53,48 +29,38 @@ func newPair(s *stage, transports ...string) *pair {
 	p.from = harness.StartEdge(s.T, harness.PatientCaddyfile, joins, harness.ForBrowsers, func(e *harness.Edge) {
 		e.Broker = strings.Replace(e.Broker, nats[0].URL(), p.link.URL(), 1)
 	})
-	p.to = harness.StartEdge(s.T, harness.PatientCaddyfile, joins, harness.ForBrowsers, harness.WithMaster(p.from))
-	p.stage, p.first, p.second = s.with(p.from, p.to), harness.NewBadPath(s.T, p.from), harness.NewBadPath(s.T, p.to)
-	options := impatient
-	options.Transports = transports
+	to := harness.StartEdge(s.T, harness.PatientCaddyfile, joins, harness.ForBrowsers, harness.WithMaster(p.from))
+	p.stage, p.first, p.second = s.with(p.from, to), harness.NewBadPath(s.T, p.from), harness.NewBadPath(s.T, to)
+	options := sdk.Options{KeepAlive: 2000, MaxBackOff: 500, Transports: transports}
 	addresses := []string{p.first.Url(), p.second.Url()}
-	other := p.Connect(sdk.Options{}, p.to.HttpsURL(""))
 	p.second.Refuse()
-	for _, c := range p.meet(options, addresses[:2-len(transports)/2]...) {
-		p.members = append(p.members, &member{c, p.flow(other, c), p.flow(c, other)})
+	p.c = p.Connect(options, addresses[:2-len(transports)/2]...)
+	for len(transports) > 1 && p.c.Event("connected").Transport != p.Kind.Transport { // it was too slow on a busy machine
+		p.c.Close()
+		p.c = p.Connect(options, addresses[0])
 	}
 	p.second.Heal()
+	other := p.Connect(sdk.Options{}, to.HttpsURL(""))
+	p.in, p.out = p.flow(other, p.c), p.flow(p.c, other)
 	return p
 }
 
-// beat says a number to each client. Those that move say one, too.
+// beat says a number to the client, which says one, too, when it moves.
 func (p *pair) beat() {
 	p.T.Helper()
-	for _, m := range p.members {
-		if m.in.say(); m.Count("moving") > 0 {
-			m.out.say()
-		}
+	if p.in.say(); p.c.Count("moving") > 0 {
+		p.out.say()
 	}
 }
 
-// told requires an event of each client, by its own transport if none is named.
-func (p *pair) told(event, reason, edge, transport string) {
-	p.T.Helper()
-	for _, m := range p.members {
-		p.stage.told(m.Client, event, reason, edge, cmp.Or(transport, m.Kind.Transport), p.beat)
-	}
-}
-
-// lostNothing requires that all have come, to the clients and from them, that they go on, and that
-// none was without a connection.
+// lostNothing requires that all has come, to the client and from it, that it goes on, and that it
+// was never without a connection.
 func (p *pair) lostNothing() {
 	p.T.Helper()
 	p.beat()
-	for _, m := range p.members {
-		m.in.wantAll()
-		m.out.wantAll()
-		m.Never("disconnected", "reconnecting", "closed", "publishError", "edgeError", "queueFull")
-	}
+	p.in.wantAll()
+	p.out.wantAll()
+	p.c.Never("disconnected", "reconnecting", "closed", "publishError", "edgeError", "queueFull")
 }
 
 // When an edge drains, its clients move to the other one. They lose nothing, get nothing
@@ -107,8 +73,8 @@ func drains(s *stage) {
 		p.beat()
 	}
 	p.from.Terminate()
-	p.told("moving", "drain", p.first.Url(), "")
-	p.told("moved", "drain", p.second.Url(), "")
+	p.told(p.c, "moving", "drain", p.first.Url(), s.Kind.Transport, p.beat)
+	p.told(p.c, "moved", "drain", p.second.Url(), s.Kind.Transport, p.beat)
 	p.from.Stop() // long before the end of its drain, as all have left
 	p.lostNothing()
 }
@@ -118,44 +84,35 @@ func drains(s *stage) {
 func killed(s *stage) {
 	p := newPair(s)
 	p.from.Kill()
-	for _, m := range p.members {
-		p.poll("another connection", func() bool { p.beat(); return m.Count("reconnected", "recovered") > 0 })
-		if e := m.IsBack(); e.Edge != p.second.Url() || e.Transport != m.Kind.Transport {
-			s.T.Errorf("%s: got %v, want the edge %s", m.Kind, e, p.second.Url())
-		}
-		p.beat()
-		m.in.reach()
-		if n := m.in.gaps(); n > 1 {
-			s.T.Errorf("%s: messages are missing in %d places, and it was away once", m.Kind, n)
-		}
-		m.Never("closed", "moving")
+	p.poll("another connection", func() bool { p.beat(); return p.c.Count("reconnected", "recovered") > 0 })
+	if e := p.c.IsBack(); e.Edge != p.second.Url() || e.Transport != s.Kind.Transport {
+		s.T.Errorf("%s: got %v, want the edge %s", s.Kind, e, p.second.Url())
 	}
+	p.beat()
+	if p.in.reach(); p.in.gaps() > 1 {
+		s.T.Errorf("%s: messages are missing in %d places, and it was away once", s.Kind, p.in.gaps())
+	}
+	p.c.Never("closed", "moving")
 }
 
 // Clients are told when their edge loses the others, and when it has them again.
 func losesOthers(s *stage) {
 	p := newPair(s)
-	for i, event := range []string{"linkDown", "linkUp"} {
-		[]func(){p.link.Hold, p.link.Heal}[i]()
-		for _, m := range p.members {
-			p.stage.told(m.Client, event, "", p.first.Url(), "", func() {})
-			m.Never("disconnected", "moving")
-		}
-	}
+	p.link.Hold()
+	p.told(p.c, "linkDown", "", p.first.Url(), "", func() {})
+	p.link.Heal()
+	p.told(p.c, "linkUp", "", p.first.Url(), "", func() {})
+	p.c.Never("disconnected", "moving")
 }
 
-// recovers requires that all clients suspect the first path, and go on by another connection, as
-// what they publish meanwhile does. Then the path heals.
+// recovers requires that the client suspects the first path, and goes on by another connection, as
+// what it publishes meanwhile does. Then the path heals.
 func (p *pair) recovers(address, transport string) {
 	p.T.Helper()
-	p.told("suspect", "", p.first.Url(), "")
-	for _, m := range p.members {
-		m.out.say()
-	}
-	p.told("recovered", "", address, transport)
-	for _, m := range p.members {
-		m.in.reach()
-	}
+	p.told(p.c, "suspect", "", p.first.Url(), p.Kind.Transport, p.beat)
+	p.out.say()
+	p.told(p.c, "recovered", "", address, transport, p.beat)
+	p.in.reach()
 	p.first.Heal()
 }
 
@@ -164,11 +121,9 @@ func (p *pair) recovers(address, transport string) {
 func pathDies(s *stage) {
 	p := newPair(s)
 	p.first.Swallow()
-	p.recovers(p.second.Url(), "")
+	p.recovers(p.second.Url(), s.Kind.Transport)
 	p.lostNothing()
-	for _, m := range p.members {
-		m.Never("moving")
-	}
+	p.c.Never("moving")
 }
 
 // UDP goes away alone: clients go on by WebSocket. When it is back, the old connection brings
@@ -177,12 +132,10 @@ func udpDies(s *stage) {
 	p := newPair(s, bothTransports...)
 	p.first.SwallowUDP()
 	p.recovers(p.first.Url(), "websocket")
-	for _, m := range p.members {
-		if m.in.wantAll(); m.Kind.InBrowser() { // it looks at the machine's addresses, as TestWayBack of the Go SDK
-			m.Must(sdk.Command{Cmd: "online"})
-			p.stage.told(m.Client, "moving", "transport", p.first.Url(), "websocket", p.beat)
-			p.stage.told(m.Client, "moved", "transport", p.first.Url(), "webtransport", p.beat)
-		}
+	if p.in.wantAll(); s.Kind.InBrowser() { // it looks at the machine's addresses, as TestWayBack of the Go SDK
+		p.c.Must(sdk.Command{Cmd: "online"})
+		p.told(p.c, "moving", "transport", p.first.Url(), "websocket", p.beat)
+		p.told(p.c, "moved", "transport", p.first.Url(), "webtransport", p.beat)
 	}
 	p.lostNothing()
 }

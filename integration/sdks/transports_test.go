@@ -10,15 +10,10 @@ import (
 
 var bothTransports = []string{"webtransport", "websocket"}
 
-// takes requires that a client connects to the edge by this transport, and can use it.
-func takes(s *stage, c *sdk.Client, transport string) {
-	s.T.Helper()
-	s.told(c, "connected", "", s.Edges[0].HttpsURL(""), transport, c.Flush)
-}
-
 // The address of a list stands for the edges on it.
 func listOfEdges(s *stage) {
-	takes(s, s.Connect(sdk.Options{}, s.Edges[0].HttpsURL("/near")), s.Kind.Transport)
+	c := s.Connect(sdk.Options{}, s.Edges[0].HttpsURL("/near"))
+	s.told(c, "connected", "", s.Edges[0].HttpsURL(""), s.Kind.Transport, c.Flush)
 }
 
 // Where there is no WebTransport, WebSocket is taken.
@@ -27,11 +22,8 @@ func fallsBack(s *stage) {
 		"pubsub {", "pubsub {\n\t\twebtransport off", "admin ", "grace_period 1s\n\tadmin ",
 	).Replace(harness.DefaultCaddyfile)
 	s = s.with(harness.StartEdge(s.T, off, harness.ForBrowsers))
-	for _, kind := range s.kinds {
-		c := s.ClientOf(kind)
-		c.Must(s.Connecting(kind, sdk.Options{Transports: bothTransports}))
-		takes(s, c, "websocket")
-	}
+	c := s.Connect(sdk.Options{Transports: bothTransports})
+	s.told(c, "connected", "", s.Edges[0].HttpsURL(""), "websocket", c.Flush)
 }
 
 // Where packets of QUIC get lost, WebSocket starts after the time that is set for it.

@@ -11,19 +11,13 @@ import (
 	"github.com/millrace/millrace/integration/sdk"
 )
 
-// echo is a subscription of a client to the channel of its name.
-func echo(s *stage, c *sdk.Client) *sdk.Sub {
-	s.T.Helper()
-	return c.Subscribe(s.Tenant, c.Name)
-}
-
-// isAsBefore requires that a client has its connection and its echo again.
-func isAsBefore(s *stage, sub *sdk.Sub) {
-	s.T.Helper()
-	sub.C.Event("reconnected")
-	sub.C.Publish(s.Tenant, sub.C.Name, "again")
-	sub.Want(s.Tenant, sub.C.Name, "again", sub.C.Name)
-	sub.C.Never("closed", "moving")
+// isAsBefore requires that a client has its connection, and the flow to itself, again.
+func isAsBefore(f *flow) {
+	f.C.T.Helper()
+	f.C.Event("reconnected")
+	f.say()
+	f.wantAll()
+	f.C.Never("closed", "moving")
 }
 
 // An application that knows better than to wait lets the client try at once. By itself it would
@@ -33,7 +27,7 @@ func retries(s *stage) {
 	waits := func(r sdk.Report) bool { return r.Delay > sdk.InMS(2*sdk.Limit) }
 	path, token := harness.NewBadPath(s.T, s.Edges[0]), s.Token()
 	c := s.Connect(sdk.Options{Token: token, MinBackOff: days, MaxBackOff: days}, path.Url())
-	sub := echo(s, c)
+	f := s.flow(c, c)
 	path.Refuse()
 	s.disconnect(token)
 	c.EventThat(waits, "reconnecting")
@@ -41,7 +35,7 @@ func retries(s *stage) {
 	c.EventThat(waits, "reconnecting")
 	path.Heal()
 	c.Must(sdk.Command{Cmd: "retry"})
-	isAsBefore(s, sub)
+	isAsBefore(f)
 	c.Must(sdk.Command{Cmd: "retry"}) // there is nothing to do
 	c.Flush()
 }
@@ -61,9 +55,10 @@ func retriesAfter(s *stage) {
 	}))
 	s.T.Cleanup(server.Close)
 	token := s.Token()
-	sub := echo(s, s.Connect(sdk.Options{Token: token}, server.URL))
+	c := s.Connect(sdk.Options{Token: token}, server.URL)
+	f := s.flow(c, c)
 	s.disconnect(token)
-	isAsBefore(s, sub)
+	isAsBefore(f)
 	<-begun
 	if refused := <-begun; (<-begun).Sub(refused) < 5*time.Second && !s.Kind.Blind() {
 		s.T.Errorf("%s: the client came again before the 5 s that the edge has asked for", s.Kind)
@@ -74,19 +69,13 @@ func retriesAfter(s *stage) {
 func killedAlone(s *stage) {
 	e := harness.StartEdge(s.T, harness.PatientCaddyfile, harness.ForBrowsers)
 	s = s.with(e)
-	var subs []*sdk.Sub
-	for _, c := range s.meet(impatient) {
-		subs = append(subs, echo(s, c))
-	}
+	c := s.Connect(sdk.Options{KeepAlive: 2000, MaxBackOff: 500})
+	f := s.flow(c, c)
 	s.Edges[0].Kill()
-	for _, sub := range subs {
-		sub.C.Event("disconnected")
-		sub.C.Event("reconnecting")
-		sub.C.Refused(sdk.Command{Cmd: "publish", Tenant: s.Tenant, Channel: "n"}, "disconnected")
-	}
+	c.Event("disconnected")
+	c.Event("reconnecting")
+	c.Refused(sdk.Command{Cmd: "publish", Tenant: s.Tenant, Channel: "n"}, "disconnected")
 	harness.StartEdge(s.T, harness.PatientCaddyfile, harness.ForBrowsers, sdk.Again(e))
-	for _, sub := range subs {
-		isAsBefore(s, sub)
-		sub.C.Close() // else the edge would wait for it
-	}
+	isAsBefore(f)
+	c.Close() // else the edge would wait for it
 }
