@@ -44,8 +44,8 @@ func react(b *browser.Browser, version string) {
 	testcheck.Must(b.T, err)
 	b.T.Cleanup(func() { _ = publisher.Close() })
 
-	script := "/page/" + version + "/page.js"
-	page := b.Open("react", sdk.Serve(b.T, script, map[string]http.Handler{"/page/": sdk.Modules(builtReact)}), "")
+	modules := map[string]http.Handler{"/page/": sdk.Modules(builtReact)}
+	page := b.Open("react", sdk.Serve(b.T, "/page/"+version+"/page.js", modules), "")
 	page.Until("globalThis.soak?.version.startsWith(%s)", version+".")
 	page.Evaluate(nil, "soak.start(%s)", harness.Object{
 		"url": edge.HttpURL(""), "tenant": tenant, "components": components, "channels": channels, "linger": 50,
@@ -82,9 +82,7 @@ func react(b *browser.Browser, version string) {
 		if page.Evaluate(&problems, "soak.problems"); len(problems) > 0 {
 			b.T.Fatalf("the page has found %d problems: %q", len(problems), problems)
 		}
-		if n := edge.Sessions(); n != 2 {
-			b.T.Errorf("the edge has %d connections, want that of the page and that of the publisher", n)
-		}
+		harness.AwaitConnections(edge, 2) // that of the page and that of the publisher
 		page.Evaluate(nil, "soak.clear(true)")
 		page.Until("soak.last.size === 0")
 		edge.ExpectMetrics(harness.Samples{"millrace_subscriptions": 0})

@@ -36,8 +36,6 @@ func retries(s *stage) {
 	path.Heal()
 	c.Must(sdk.Command{Cmd: "retry"})
 	isAsBefore(f)
-	c.Must(sdk.Command{Cmd: "retry"}) // there is nothing to do
-	c.Flush()
 }
 
 // An edge that says how long to wait is left alone for so long, by clients that can hear it.
