@@ -41,14 +41,6 @@ func (f *flow) take() {
 	f.seen[i], f.last = true, max(f.last, i)
 }
 
-// reach takes numbers up to the last one.
-func (f *flow) reach() {
-	f.C.T.Helper()
-	for f.last < f.said-1 {
-		f.take()
-	}
-}
-
 // gaps is in how many places numbers are missing.
 func (f *flow) gaps() (gaps int) {
 	for i := range f.seen {
@@ -59,14 +51,15 @@ func (f *flow) gaps() (gaps int) {
 	return gaps
 }
 
-// wantAll requires all numbers from the first that came on. Chromium is held to less: it ends a
-// WebTransport connection 5 s after anything that it sent has no acknowledgement, and with it what
-// the edge would send again.
-func (f *flow) wantAll() {
+// want requires all numbers from the first that came on, but for those that are missing in so many
+// places. Chromium is held to less: it ends a WebTransport connection 5 s after anything that it
+// sent has no acknowledgement, and with it what the edge would send again.
+func (f *flow) want(gaps int) {
 	f.C.T.Helper()
-	f.reach()
-	excused := f.C.Kind == sdk.Kind{Where: "chromium", Transport: "webtransport"} && f.C.Count("suspect") > 0
-	for !excused && f.gaps() > 0 {
+	if f.C.Kind == (sdk.Kind{Where: "chromium", Transport: "webtransport"}) {
+		gaps = max(gaps, f.C.Count("suspect"))
+	}
+	for f.last < f.said-1 || f.gaps() > gaps {
 		f.take()
 	}
 	f.C.Flush()

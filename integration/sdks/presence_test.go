@@ -13,18 +13,16 @@ func shown(m sdk.Member) string {
 	return m.Channel + "/" + m.Subject + strings.ReplaceAll(string(m.Info), " ", "")
 }
 
-// brings requires these changes of a presence.
-func brings(s *stage, changes *sdk.Mailbox, wanted ...string) {
+// brings requires this change of a presence.
+func brings(s *stage, changes *sdk.Mailbox, want string) {
 	s.T.Helper()
-	for _, want := range wanted {
-		r, _ := changes.Next()
-		got := fmt.Sprintf("counts %s:%d", r.Channel, r.Count)
-		if r.MemberInfo != nil {
-			got = r.Type + " " + shown(*r.MemberInfo)
-		}
-		if got != want {
-			s.T.Fatalf("%s: got %v %s, want %s", s.Kind, r, changes.Why(), want)
-		}
+	r, _ := changes.Next()
+	got := fmt.Sprintf("counts %s:%d", r.Channel, r.Count)
+	if r.MemberInfo != nil {
+		got = r.Type + " " + shown(*r.MemberInfo)
+	}
+	if got != want {
+		s.T.Fatalf("%s: got %v %s, want %s", s.Kind, r, changes.Why(), want)
 	}
 }
 

@@ -15,10 +15,6 @@ import (
 	"github.com/millrace/millrace/internal/testcheck"
 )
 
-// builtReact is what scripts/npm.sh makes of sdk/react/test/page.tsx, by version of
-// React.
-const builtReact = "../sdk/react/test-out/page"
-
 // In a page, 200 components of @millrace/react with 20 subscriptions come and go at
 // random, in StrictMode, while somebody publishes numbers. Each component gets them
 // without a hole and without a repetition, over one connection. When all are gone, so are
@@ -34,7 +30,8 @@ func TestReact(t *testing.T) {
 
 func react(b *browser.Browser, version string) {
 	const tenant, components, channels = "paint.react", 200, 20
-	if _, err := os.Stat(builtReact + "/" + version + "/page.js"); err != nil {
+	const built = "../sdk/react/test-out/page" // by scripts/npm.sh of sdk/react/test/page.tsx, by version of React
+	if _, err := os.Stat(built + "/" + version + "/page.js"); err != nil {
 		b.T.Fatalf("the page of @millrace/react is not built (%v): run scripts/install-test-deps.sh", err)
 	}
 	edge := harness.StartEdge(b.T, harness.MetricsCaddyfile)
@@ -44,7 +41,7 @@ func react(b *browser.Browser, version string) {
 	testcheck.Must(b.T, err)
 	b.T.Cleanup(func() { _ = publisher.Close() })
 
-	modules := map[string]http.Handler{"/page/": sdk.Modules(builtReact)}
+	modules := map[string]http.Handler{"/page/": sdk.Modules(built)}
 	page := b.Open("react", sdk.Serve(b.T, "/page/"+version+"/page.js", modules), "")
 	page.Until("globalThis.soak?.version.startsWith(%s)", version+".")
 	page.Evaluate(nil, "soak.start(%s)", harness.Object{

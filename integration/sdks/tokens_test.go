@@ -84,7 +84,7 @@ func renewed(s *stage, first sdk.Command, happens func(*sdk.Client)) *sdk.Client
 	s.told(c, "moved", "token", s.Edges[0].HttpsURL(""), s.Kind.Transport, f.say)
 	s.revoke(first.Token) // which the client has left
 	f.say()
-	f.wantAll()
+	f.want(0)
 	c.Never("disconnected", "reconnecting")
 	return c
 }

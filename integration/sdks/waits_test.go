@@ -16,7 +16,7 @@ func isAsBefore(f *flow) {
 	f.C.T.Helper()
 	f.C.Event("reconnected")
 	f.say()
-	f.wantAll()
+	f.want(0)
 	f.C.Never("closed", "moving")
 }
 
