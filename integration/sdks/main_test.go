@@ -40,7 +40,6 @@ var scenarios = []scenario{
 	{name: "token admin", browser: true, only: "websocket", needs: "token-admin", play: tokenAdmin},
 
 	{name: "list of edges", needs: "edge-lists", play: listOfEdges},
-	{name: "webtransport off", browser: true, only: "websocket", needs: "fallback", play: fallsBack},
 	{name: "UDP blocked", browser: true, only: "websocket", needs: "fallback", play: withoutUDP},
 
 	{name: "drain by SIGTERM", needs: "moves several-edges", play: drains},

@@ -32,12 +32,11 @@ func newPair(s *stage, transports ...string) *pair {
 	to := harness.StartEdge(s.T, harness.PatientCaddyfile, joins, harness.ForBrowsers, harness.WithMaster(p.from))
 	p.stage, p.first, p.second = s.with(p.from, to), harness.NewBadPath(s.T, p.from), harness.NewBadPath(s.T, to)
 	options := sdk.Options{KeepAlive: 2000, MaxBackOff: 500, Transports: transports}
-	addresses := []string{p.first.Url(), p.second.Url()}
 	p.second.Refuse()
-	p.c = p.Connect(options, addresses[:2-len(transports)/2]...)
+	p.c = p.Connect(options, []string{p.first.Url(), p.second.Url()}[:2-len(transports)/2]...)
 	for len(transports) > 1 && p.c.Event("connected").Transport != p.Kind.Transport { // it was too slow on a busy machine
 		p.c.Close()
-		p.c = p.Connect(options, addresses[0])
+		p.c = p.Connect(options, p.first.Url())
 	}
 	p.second.Heal()
 	other := p.Connect(sdk.Options{}, to.HttpsURL(""))

@@ -42,7 +42,8 @@ func presence(s *stage) {
 		c.Must(sdk.Command{Cmd: "leave", Member: member})
 		c.EventThat(func(r sdk.Report) bool { return r.Member == member && r.Error == nil }, "membershipEnded")
 	}
-	twin, ada, bob, watcher, nobody := as("ada", "2"), as("ada", "1"), as("bob", ""), as("watcher", ""), s.Connect(sdk.Options{})
+	twin, ada, bob, watcher := as("ada", "2"), as("ada", "1"), as("bob", ""), as("watcher", "")
+	nobody := s.Connect(sdk.Options{})
 	nobody.Refused(join("room.1"), "no_subject")
 	ada.Refused(join("other"), "no_presence")
 	name, rooms := watcher.Feed("w")
@@ -77,14 +78,14 @@ func presence(s *stage) {
 	brings(s, rooms, "joined room.5/bob") // and nothing before
 	leave(ada, "room.4")                  // which is seen only if it has joined again
 	brings(s, rooms, `left room.4/ada{"name":"1"}`)
-	if r := watcher.Must(sdk.Command{Cmd: "members", Watch: name}); !r.Synced || len(r.Members) != 1 || shown(r.Members[0]) != "room.5/bob" {
+	r := watcher.Must(sdk.Command{Cmd: "members", Watch: name})
+	if !r.Synced || len(r.Members) != 1 || shown(r.Members[0]) != "room.5/bob" {
 		s.T.Errorf("%s: it shows %v, want bob", s.Kind, r)
 	}
 	watcher.Must(sdk.Command{Cmd: "closePresence", Watch: name})
 	if r, ok := rooms.Next(); !ok || r.Event != "presenceEnded" || r.Error != nil {
 		s.T.Errorf("%s: got %v, want the end of the presence", s.Kind, r)
 	}
-	for _, c := range []*sdk.Client{ada, watcher, nobody} {
-		c.Never("edgeError", "subscriptionError")
-	}
+	ada.Never("edgeError", "subscriptionError")
+	watcher.Never("edgeError", "subscriptionError")
 }

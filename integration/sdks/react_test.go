@@ -59,9 +59,10 @@ func react(b *browser.Browser, version string) {
 	}
 	var heaps []float64
 	rounds := harness.AtLength(3, 10)
+	round := harness.SoakFor(b.T, 3*time.Second, time.Minute) / time.Duration(rounds)
 	for range rounds {
 		page.Evaluate(nil, "soak.shuffle(true)")
-		for end := time.Now().Add(harness.SoakFor(b.T, 3*time.Second, time.Minute) / time.Duration(rounds)); time.Now().Before(end); {
+		for end := time.Now().Add(round); time.Now().Before(end); {
 			publish()
 			time.Sleep(20 * time.Millisecond) // the rate of numbers: there is nothing to wait for
 		}

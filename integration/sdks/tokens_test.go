@@ -115,12 +115,10 @@ func expiresIn(s *stage) {
 func loggedOut(s *stage) {
 	const why = "nobody is logged in"
 	c := provided(s, sdk.Command{Token: s.Token(), ExpiresIn: 6000, ExpiresAt: harness.In(6 * time.Second)})
-	sub := c.Subscribe(s.Tenant, "#")
 	give(c, sdk.Command{Text: why, LoggedOut: true})
 	if err := c.Ended("logged_out"); err == nil || err.Cause == nil || !strings.Contains(err.Cause.Text, why) {
 		s.T.Errorf("%s: got %+v, want the cause %s", s.Kind, err, why)
 	}
-	sub.WantEnd("logged_out")
 	c.Never("disconnected", "reconnecting")
 }
 
@@ -138,11 +136,11 @@ func tokenAdmin(s *stage) {
 	}
 	issued := []sdk.Report{c.Must(issue), c.Must(issue), c.Must(issue)} // more than a page
 	text := c.Must(admin(sdk.Command{Cmd: "refresh", TokenID: issued[0].TokenID, Seconds: 7200})).ExpiresAt
-	if at, err := time.Parse(time.RFC3339, text); err != nil || time.Until(at) > 121*time.Minute || time.Until(at) < time.Hour {
+	at, err := time.Parse(time.RFC3339, text)
+	if left := time.Until(at); err != nil || left > 2*time.Hour+time.Second || left < time.Hour {
 		s.T.Errorf("the token expires at %s, want in two hours (%v)", text, err)
 	}
 	live := s.Connect(sdk.Options{Token: issued[0].Token})
-	live.Subscribe(s.Tenant, "news.*")
 	_, other := live.Subscription("held", s.Tenant, "other", nil)
 	live.Refused(other, "permission_denied")
 	c.Must(admin(sdk.Command{Cmd: "revoke", Token: issued[0].Token}))

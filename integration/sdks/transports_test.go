@@ -1,7 +1,6 @@
 package sdks
 
 import (
-	"strings"
 	"time"
 
 	"github.com/millrace/millrace/integration/harness"
@@ -14,16 +13,6 @@ var bothTransports = []string{"webtransport", "websocket"}
 func listOfEdges(s *stage) {
 	c := s.Connect(sdk.Options{}, s.Edges[0].HttpsURL("/near"))
 	s.told(c, "connected", "", s.Edges[0].HttpsURL(""), s.Kind.Transport, c.Flush)
-}
-
-// Where there is no WebTransport, WebSocket is taken.
-func fallsBack(s *stage) {
-	off := strings.NewReplacer( // HTTP/3 is Caddy's then, which would wait for browsers to close their connections
-		"pubsub {", "pubsub {\n\t\twebtransport off", "admin ", "grace_period 1s\n\tadmin ",
-	).Replace(harness.DefaultCaddyfile)
-	s = s.with(harness.StartEdge(s.T, off, harness.ForBrowsers))
-	c := s.Connect(sdk.Options{Transports: bothTransports})
-	s.told(c, "connected", "", s.Edges[0].HttpsURL(""), "websocket", c.Flush)
 }
 
 // Where packets of QUIC get lost, WebSocket starts after the time that is set for it.

@@ -24,15 +24,12 @@ func isAsBefore(f *flow) {
 // do so in some days.
 func retries(s *stage) {
 	const days = 2_000_000_000 // ms, 23 days
-	waits := func(r sdk.Report) bool { return r.Delay > sdk.InMS(2*sdk.Limit) }
 	path, token := harness.NewBadPath(s.T, s.Edges[0]), s.Token()
 	c := s.Connect(sdk.Options{Token: token, MinBackOff: days, MaxBackOff: days}, path.Url())
 	f := s.flow(c, c)
 	path.Refuse()
 	s.disconnect(token)
-	c.EventThat(waits, "reconnecting")
-	c.Must(sdk.Command{Cmd: "retry"})
-	c.EventThat(waits, "reconnecting")
+	c.EventThat(func(r sdk.Report) bool { return r.Delay > sdk.InMS(2*sdk.Limit) }, "reconnecting")
 	path.Heal()
 	c.Must(sdk.Command{Cmd: "retry"})
 	isAsBefore(f)
