@@ -3,13 +3,26 @@ package harness
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
 )
 
-// ResidentMiB is how much memory the edge has.
-func (e *Edge) ResidentMiB() (resident int) {
+// Sample is what the edge holds at a moment; memory and disk are in KiB, Resident in MiB.
+type Sample struct{ Heap, Goroutines, Descriptors, Disk, Resident int }
+
+func (e *Edge) Sample() Sample {
+	e.T.Helper()
+	s := Sample{Heap: e.Memory(), Resident: e.residentMiB()}
+	_, s.Goroutines = e.Goroutines()
+	s.Descriptors = len(value(os.ReadDir(fmt.Sprintf("/proc/%d/fd", e.Cmd.Process.Pid)))(e.T))
+	used, _ := exec.Command("du", "-sk", e.Dir).Output() // an error if it just misses a file that goes
+	value(fmt.Sscan(string(used), &s.Disk))(e.T)
+	return s
+}
+
+func (e *Edge) residentMiB() (resident int) {
 	e.T.Helper()
 	status := value(os.ReadFile(fmt.Sprintf("/proc/%d/status", e.Cmd.Process.Pid)))(e.T)
 	_, rest, _ := strings.Cut(string(status), "\nVmRSS:")
@@ -23,34 +36,26 @@ const ConnectionCost = 256
 
 var heapNumber = regexp.MustCompile(`(?m)^# (HeapAlloc|Stack) = (\d+)`)
 
-// memory is the content of the edge's memory, in KiB.
-type memory struct {
-	Live int // reachable from somewhere, stacks included
-}
-
-// Memory collects the edge's garbage and measures what is left.
-func (e *Edge) Memory() memory {
+// Memory collects the edge's garbage and measures what is left: what can be reached from
+// somewhere, stacks included, in KiB.
+func (e *Edge) Memory() (live int) {
 	e.T.Helper()
-	var got map[string]int
-	for range 2 { // pools take two collections
-		a := e.AdminCall("GET", "/debug/pprof/heap?gc=1&debug=1", nil)
-		got = map[string]int{}
-		for _, m := range heapNumber.FindAllStringSubmatch(string(a.Body), -1) {
-			got[m[1]] = value(strconv.Atoi(m[2]))(e.T) >> 10
-		}
-		if len(got) != 2 {
-			e.T.Fatalf("pprof answers %d, with the numbers %v", a.Status, got)
-		}
+	e.AdminCall("GET", "/debug/pprof/heap?gc=1", nil) // pools take two collections
+	a := e.AdminCall("GET", "/debug/pprof/heap?gc=1&debug=1", nil)
+	found := heapNumber.FindAllStringSubmatch(string(a.Body), -1)
+	if len(found) != 2 {
+		e.T.Fatalf("pprof answers %d, with the numbers %v", a.Status, found)
 	}
-	return memory{got["HeapAlloc"] + got["Stack"]}
+	for _, m := range found {
+		live += value(strconv.Atoi(m[2]))(e.T) >> 10
+	}
+	return live
 }
 
 // CheckGrowth requires that the edge's memory now holds at most bound KiB more than before.
-func (e *Edge) CheckGrowth(before memory, bound int, what string) {
+func (e *Edge) CheckGrowth(before, bound int, what string) {
 	e.T.Helper()
-	grown := e.Memory().Live - before.Live
-	e.T.Logf("%s: the edge's memory grew by %d KiB of %d (resident: %d MiB)", what, grown, bound, e.ResidentMiB())
-	if grown > bound {
+	if grown := e.Memory() - before; grown > bound {
 		e.T.Errorf("%s: the edge's memory grew by %d KiB, want at most %d", what, grown, bound)
 	}
 }
