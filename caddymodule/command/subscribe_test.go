@@ -118,6 +118,17 @@ func TestSubscribeEnds(t *testing.T) {
 	}
 }
 
+func TestSubscribeJSON(t *testing.T) {
+	f := newFakeEdge(t)
+	done := subscribe(t, t.Context(), f, "--json", "#")
+	c := f.accept()
+	c.expect("SUB:demo:#")
+	c.sendLine("OK:SUB:demo:#")
+	c.deliver("one")
+	c.revoke()
+	await(t, done).want(t, 1, `{"tenant":"demo","channel":"a","payload":"one","patterns":["#"]}`+"\n")
+}
+
 func TestSubscribeLeaves(t *testing.T) {
 	f := newFakeEdge(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -166,7 +166,7 @@ func TestGuideThreeEdges(t *testing.T) {
 	o.Edges[2].Poll("a token that was issued meanwhile to work", func() bool { return accepts(o.Edges[2], o.Token) })
 	works(o)
 
-	o.Edges[1].Cli("", "pubsub", "drain", "--address", o.Edges[1].AdminAddress())
+	o.Edges[1].AdminCLI("drain").Want(0, "", "")
 	awaitEdges(o, 0, 0, 2)
 	awaitEdges(o, 1, 0, 2)
 }

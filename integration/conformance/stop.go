@@ -67,7 +67,7 @@ func drainByAdmin(c *harness.Stage) {
 	c.DrainByAdminAPI() // again changes nothing
 	_, refusal := c.Open(harness.Handshake{Token: token})
 	refusal.Problem(c.T, http.StatusServiceUnavailable, "draining")
-	c.AwaitPing(c.HttpURL("/ping"))
+	c.AwaitAnswer(c.HttpURL("/ping"))
 	c.Issue(harness.AllowAll("room"))
 	c.Stop()
 }

@@ -15,18 +15,18 @@ func TestConsoleAccess(t *testing.T) {
 	e := harness.StartEdge(t, harness.ConsoleCaddyfile)
 	ada, bob := e.Console(), e.Console().Login("bob", harness.BobPassword)
 	ada.TryLogin("ada", "a wrong password").Problem(t, http.StatusUnauthorized, "bad_credentials")
-	wantLine(e, `"operation":"login"`, `"code":"bad_credentials"`, `"operator":"ada"`, `"ip":"127.0.0.1"`)
+	e.AwaitLine(`"operation":"login"`, `"code":"bad_credentials"`, `"operator":"ada"`, `"ip":"127.0.0.1"`)
 	ada.Login("ada", harness.AdaPassword)
-	wantLine(e, `"operation":"login"`, `"actor":"operator:ada"`, `"status":200`)
+	e.AwaitLine(`"operation":"login"`, `"actor":"operator:ada"`, `"status":200`)
 	var made struct{ ID string }
 	ada.Call("POST", "master-tokens", harness.Object{"name": "made here", "tenant_prefix": "paint"}).Decode(t, http.StatusOK, &made)
-	wantLine(e, `"operation":"master_create"`, `"actor":"operator:ada"`, made.ID)
+	e.AwaitLine(`"operation":"master_create"`, `"actor":"operator:ada"`, made.ID)
 	tail := harness.Object{"tenant": "paint.room", "pattern": "news.#", "publish": true}
 	bob.Call("POST", "live-token", tail).Problem(t, http.StatusForbidden, "not_a_manager")
 	tail["publish"] = false
 	var live harness.Issued
 	bob.Call("POST", "live-token", tail).Decode(t, http.StatusOK, &live)
-	wantLine(e, `"operation":"live_tail"`, `"actor":"operator:bob"`, `"pattern":"news.#"`, "paint.room", live.TokenID)
+	e.AwaitLine(`"operation":"live_tail"`, `"actor":"operator:bob"`, `"pattern":"news.#"`, "paint.room", live.TokenID)
 
 	// A reload keeps the sessions of the operators that it keeps, and ends the others.
 	e.Reload(strings.ReplaceAll(harness.ConsoleCaddyfile, harness.AdaHash, harness.BobHash))

@@ -87,7 +87,7 @@ func TestConsoleOverEdges(t *testing.T) {
 
 	// It is in the audit of both edges, with what it was done to.
 	for e, actor := range map[*harness.Edge]string{first: `"actor":"operator:ada"`, second: `"actor":"edge:edge-0.test"`} {
-		wantLine(e, `"operation":"disconnect"`, actor, fmt.Sprintf(`"connection":%s`, id))
-		wantLine(e, `"operation":"drain"`, actor)
+		e.AwaitLine(`"operation":"disconnect"`, actor, fmt.Sprintf(`"connection":%s`, id))
+		e.AwaitLine(`"operation":"drain"`, actor)
 	}
 }

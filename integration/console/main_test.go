@@ -2,8 +2,6 @@
 package console
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -58,14 +56,4 @@ func join(e *harness.Edge, subject, tenant string, channels ...string) {
 		_, err := v.Join(e.T.Context(), tenant, channel)
 		e.Must(err)
 	}
-}
-
-// wantLine requires that the edge writes a line with all of these.
-func wantLine(e *harness.Edge, all ...string) {
-	e.T.Helper()
-	e.Poll(fmt.Sprintf("a line with %q", all), func() bool {
-		return slices.ContainsFunc(strings.Split(e.Output(), "\n"), func(line string) bool {
-			return !slices.ContainsFunc(all, func(part string) bool { return !strings.Contains(line, part) })
-		})
-	})
 }

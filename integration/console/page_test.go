@@ -179,7 +179,7 @@ func historiesOnPage(_ *testing.T, e *harness.Edge, p browser.Tab) {
 	p.See("td .preview", hostile)
 	p.See("td .preview", "00 01 fe") // no text
 	p.Until("!document.title.includes('hit') && !document.querySelector('main script, main img')")
-	wantLine(e, `"operation":"history_read"`, `"actor":"operator:ada"`, `"history":"chat"`, `"tenants":["paint.b"]`, `"pattern":"chat.odd"`)
+	e.AwaitLine(`"operation":"history_read"`, `"actor":"operator:ada"`, `"history":"chat"`, `"tenants":["paint.b"]`, `"pattern":"chat.odd"`)
 	for _, purge := range []struct{ channel, typed, selector, shows string }{
 		{"", "paint", "dialog [role=alert]", "is not the name of the tenant"},
 		{"chat.many", "paint.b", "[role=status]", "60 messages were removed: channel chat.many, tenant paint.b, history chat."},

@@ -15,7 +15,7 @@ func (e *Edge) AdminURL(path string) string { return "http://" + e.AdminAddress(
 // AdminCall calls the admin API of the edge.
 func (e *Edge) AdminCall(method, path string, body any) Answer {
 	e.T.Helper()
-	return e.Do(Call{Method: method, URL: e.AdminURL(path), Body: e.Encode(body)})
+	return e.Do(Call{Method: method, URL: e.AdminURL(path), Body: body})
 }
 
 var goroutineHead = regexp.MustCompile(`(?m)^goroutine \d+ `)

@@ -33,12 +33,7 @@ type ran struct {
 // environment plus env.
 func (e *Edge) Pubsub(env []string, stdin string, args ...string) ran {
 	e.T.Helper()
-	return e.run(env, stdin, append([]string{"pubsub"}, args...)...)
-}
-
-func (e *Edge) run(env []string, stdin string, args ...string) ran {
-	e.T.Helper()
-	cmd := e.Command(args...)
+	cmd := e.Command(append([]string{"pubsub"}, args...)...)
 	cmd.Env = slices.Concat(cmd.Env, env)
 	cmd.Stdin = strings.NewReader(stdin)
 	var out, errs bytes.Buffer
@@ -80,9 +75,6 @@ func (r ran) Decode(into any) {
 		r.t.Fatalf("%v: %s", err, r.Out)
 	}
 }
-
-// UnknownID is the id of no token.
-const UnknownID = "0123456789abcdef0123456789abcdef"
 
 // startProcess starts a process, and closes the channel when it has ended.
 func startProcess(t testing.TB, cmd *exec.Cmd) <-chan struct{} {
@@ -164,22 +156,6 @@ func (p *Background) ExitCode() int {
 	return p.Cmd.ProcessState.ExitCode()
 }
 
-func (e *Edge) Root() string { return e.RootFile() }
-
-func (e *Edge) Wss() []string {
-	return []string{"--url", fmt.Sprintf("wss://localhost:%d/ws", e.HTTPS), "--ca", e.Root()}
-}
-
-// Subscriber starts `pubsub subscribe` and returns when it has subscribed.
-func (e *Edge) Subscriber(token string, args ...string) *Background {
-	e.T.Helper()
-	cmd := e.Command(append([]string{"pubsub", "subscribe"}, args...)...)
-	cmd.Env = slices.Concat(cmd.Env, []string{"MILLRACE_TOKEN=" + token})
-	p := StartBackground(e.T, cmd)
-	p.Await(p.Err, "OK:SUB:")
-	return p
-}
-
 // DevEdge is `pubsub dev`, started in an empty home.
 type DevEdge struct {
 	*Background
@@ -227,12 +203,7 @@ func (d *DevEdge) Stop(t *testing.T, s syscall.Signal) {
 
 var AccessToken = regexp.MustCompile(`AT_([0-9a-f]{32})_[0-9a-f]{32}`)
 
-// LeafHash is that of the certificate that the HTTPS port serves.
-func (d *DevEdge) LeafHash(t *testing.T) [sha256.Size]byte {
-	t.Helper()
-	return LeafHash(t, d.Ports[0])
-}
-
+// LeafHash is that of the certificate that a port serves.
 func LeafHash(t *testing.T, port int) [sha256.Size]byte {
 	t.Helper()
 	conn := value(tls.DialWithDialer(&net.Dialer{Timeout: WaitTimeout}, "tcp", fmt.Sprintf("127.0.0.1:%d", port), &tls.Config{
@@ -242,14 +213,9 @@ func LeafHash(t *testing.T, port int) [sha256.Size]byte {
 	return sha256.Sum256(conn.ConnectionState().PeerCertificates[0].Raw)
 }
 
-// Measured is the result of bench as JSON.
+// Measured is of the result of bench as JSON.
 type Measured struct {
-	Scenario                                          string
-	Published, Delivered, Lost, Duplicates, Reordered int64
-	P50                                               float64  `json:"p50_us"`
-	Max                                               float64  `json:"max_us"`
-	Memory                                            *float64 `json:"server_bytes_per_connection"`
-	Connections                                       int
-	Interrupted                                       bool
-	Errors                                            []string
+	Published, Delivered int64
+	P50                  float64 `json:"p50_us"`
+	Interrupted          bool
 }

@@ -1,11 +1,6 @@
 package harness
 
-import (
-	"bytes"
-	"encoding/json"
-	"io"
-	"net/http"
-)
+import "net/http"
 
 // The operators of consoles: passwords, and hashes of the lowest cost that is allowed.
 const (
@@ -53,29 +48,22 @@ func (e *Edge) Console() *ConsoleUser { return &ConsoleUser{e: e} }
 
 // Call makes a call of the API, and keeps the cookie that the answer sets.
 func (u *ConsoleUser) Call(method, path string, body any) Answer {
-	t := u.e.T
-	t.Helper()
-	var encoded io.Reader
+	u.e.T.Helper()
+	c := Call{Method: method, URL: "/console/api/" + path, Header: http.Header{"Sec-Fetch-Site": {"same-origin"}}}
 	if method != http.MethodGet {
-		encoded = bytes.NewReader(value(json.Marshal(body))(t))
-	}
-	r := value(http.NewRequestWithContext(t.Context(), method, u.e.HttpURL("/console/api/"+path), encoded))(t)
-	r.Header.Set("Sec-Fetch-Site", "same-origin")
-	r.Header.Set("Origin", u.e.HttpURL(""))
-	if encoded != nil {
-		r.Header.Set("Content-Type", "application/json")
+		c.Body = body
+		c.Header.Set("Origin", u.e.HttpURL(""))
 	}
 	if u.Cookie != nil {
-		r.AddCookie(u.Cookie)
+		c.Header.Set("Cookie", u.Cookie.Name+"="+u.Cookie.Value)
 	}
-	res := value((&http.Transport{DisableKeepAlives: true}).RoundTrip(r))(t)
-	defer res.Body.Close()
-	for _, cookie := range res.Cookies() {
+	a := u.e.Do(c)
+	for _, cookie := range (&http.Response{Header: a.Header}).Cookies() {
 		if u.Cookie = cookie; cookie.MaxAge < 0 {
 			u.Cookie = nil
 		}
 	}
-	return value(answerOf(res))(t)
+	return a
 }
 
 func (u *ConsoleUser) Get(path string) Answer {

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -117,9 +119,8 @@ func InDir(dir string) Option {
 }
 
 // StartEdge runs the binary with a Caddyfile, which is a text/template over the exported
-// fields of edge. It returns when GET /ping answers on the Caddyfile's sites of
-// localhost and, if the Caddyfile has the usual options, on the admin API. The edge stops
-// when the test ends.
+// fields of edge. It returns when the Caddyfile's sites of localhost, the app and,
+// if the Caddyfile has the usual options, the admin API answer. The edge stops when the test ends.
 func StartEdge(t *testing.T, caddyfile string, opts ...Option) *Edge {
 	t.Helper()
 	must(t, WatchSources())
@@ -147,17 +148,17 @@ func StartEdge(t *testing.T, caddyfile string, opts ...Option) *Edge {
 	e.Cmd.Stdout, e.Cmd.Stderr = &e.out, &e.out
 	e.Exited = startProcess(t, e.Cmd)
 	t.Cleanup(e.cleanup)
-	if strings.Contains(caddyfile, "http://localhost:{{.HTTP}}") {
-		e.AwaitPing(e.HttpURL("/ping"))
+	admin := "/config/"
+	if strings.Contains(caddyfile, "pubsub {") {
+		admin = "/pubsub/connections"
 	}
-	if strings.Contains(caddyfile, "admin localhost:{{.Admin}}") && strings.Contains(caddyfile, "pubsub {") { // the admin API may start after the sites
-		e.Poll("the admin API", func() bool {
-			answer, err := e.Try(Call{Method: "GET", URL: e.AdminURL("/pubsub/connections")})
-			return err == nil && answer.Status != http.StatusServiceUnavailable
-		})
-	}
-	if strings.Contains(caddyfile, "https://localhost:{{.HTTPS}}") { // its certificate is issued a little later
-		e.AwaitPing(e.HttpsURL("/ping"))
+	for _, part := range [][2]string{ // of the Caddyfile, and what then answers: app and admin API may start after the sites
+		{"http://localhost:{{.HTTP}}", e.HttpURL("/v1/")}, {"admin localhost:{{.Admin}}", e.AdminURL(admin)},
+		{"https://localhost:{{.HTTPS}}", e.HttpsURL("/v1/")},
+	} {
+		if strings.Contains(caddyfile, part[0]) {
+			e.AwaitAnswer(part[1])
+		}
 	}
 	return e
 }
@@ -180,13 +181,6 @@ func (e *Edge) TryReload(caddyfile string) (output string, err error) {
 	cmd := e.Command("reload", "--config", e.File, "--adapter", "caddyfile", "--address", e.AdminAddress())
 	out, err := cmd.CombinedOutput()
 	return string(out), err
-}
-
-// Cli runs another command of the binary in the edge's environment and returns
-// what it wrote to stdout. The command must succeed. stdin may be empty.
-func (e *Edge) Cli(stdin string, args ...string) string {
-	e.T.Helper()
-	return e.run(nil, stdin, args...).Want(0, "", "").Out
 }
 
 // Stop sends SIGTERM and returns when the process has ended, with exit code 0.
@@ -264,11 +258,22 @@ func (e *Edge) Write(caddyfile string) {
 	e.Must(os.WriteFile(e.File, text.Bytes(), 0o600))
 }
 
-func (e *Edge) AwaitPing(url string) {
+// AwaitAnswer returns when a GET is answered, by something that is ready.
+func (e *Edge) AwaitAnswer(url string) {
 	e.T.Helper()
 	e.Poll("GET "+url, func() bool {
 		answer, err := e.Try(Call{Method: "GET", URL: url})
-		return err == nil && answer.Status == 200
+		return err == nil && answer.Status != http.StatusServiceUnavailable
+	})
+}
+
+// AwaitLine returns when the edge has written a line with all of these parts.
+func (e *Edge) AwaitLine(parts ...string) {
+	e.T.Helper()
+	e.Poll(fmt.Sprintf("a line with %q", parts), func() bool {
+		return slices.ContainsFunc(strings.Split(e.Output(), "\n"), func(line string) bool {
+			return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(line, part) })
+		})
 	})
 }
 

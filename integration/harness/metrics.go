@@ -1,19 +1,15 @@
 package harness
 
 import (
-	"bytes"
-	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 
 	"github.com/millrace/millrace/internal/version"
 )
@@ -26,54 +22,26 @@ var MetricsCaddyfile = strings.Replace(DefaultCaddyfile, "http://localhost:{{.HT
 // in order.
 type Samples map[string]float64
 
-// String lists those that are not zero.
-func (s Samples) String() string {
-	var text strings.Builder
-	for _, series := range slices.Sorted(maps.Keys(s)) {
-		if s[series] != 0 {
-			fmt.Fprintf(&text, "\n%s %v", series, s[series])
-		}
-	}
-	return text.String()
-}
-
-// Scrape reads our metrics from an endpoint, as Prometheus does.
+// Scrape reads our metrics from an endpoint.
 func (e *Edge) Scrape(url string) Samples {
 	e.T.Helper()
 	got := e.Do(Call{Method: "GET", URL: url})
-	if got.Status != http.StatusOK {
-		e.T.Fatalf("GET %s: %d %s", url, got.Status, got.Body)
-	}
+	text := string(got.Body)
 	secrets := []string{e.Master, "AT_", "MT_", "127.0.0.1", "::1", "secret"}
-	if !bytes.Contains(got.Body, []byte("millrace_tenant_")) {
+	if !strings.Contains(text, "millrace_tenant_") {
 		secrets = append(secrets, "paint")
 	}
 	for _, secret := range secrets {
-		if bytes.Contains(got.Body, []byte(secret)) {
-			e.T.Errorf("the metrics contain %q:\n%s", secret, got.Body)
+		if strings.Contains(text, secret) {
+			e.T.Errorf("the metrics contain %q:\n%s", secret, text)
 		}
 	}
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(bytes.NewReader(got.Body))
-	if err != nil {
-		e.T.Fatalf("%v:\n%s", err, got.Body)
-	}
-	maps.DeleteFunc(families, func(name string, _ *dto.MetricFamily) bool { return !strings.HasPrefix(name, "millrace_") })
 	all := Samples{}
-	vector, err := expfmt.ExtractSamples(&expfmt.DecodeOptions{}, slices.Collect(maps.Values(families))...)
-	e.Must(err)
-	for _, sample := range vector {
-		var labels []string
-		for name, value := range sample.Metric {
-			if name != model.MetricNameLabel {
-				labels = append(labels, string(name)+"="+string(value))
-			}
-		}
-		series := string(sample.Metric[model.MetricNameLabel])
-		if slices.Sort(labels); len(labels) > 0 {
-			series += "{" + strings.Join(labels, ",") + "}"
-		}
-		all[series] = float64(sample.Value)
+	for _, line := range regexp.MustCompile(`(?m)^(millrace_\S+) (\S+)$`).FindAllStringSubmatch(strings.ReplaceAll(text, `"`, ""), -1) {
+		all[line[1]] = value(strconv.ParseFloat(line[2], 64))(e.T)
+	}
+	if got.Status != http.StatusOK || len(all) == 0 {
+		e.T.Fatalf("GET %s: %d, without our metrics:\n%s", url, got.Status, text)
 	}
 	return all
 }
@@ -86,21 +54,19 @@ func (e *Edge) Metrics() Samples {
 
 // ExpectMetrics awaits these values: an edge counts what it has written only after a client
 // can read it.
-func (e *Edge) ExpectMetrics(want Samples) (got Samples) {
+func (e *Edge) ExpectMetrics(want Samples) {
 	e.T.Helper()
 	for end := time.Now().Add(WaitTimeout); ; time.Sleep(20 * time.Millisecond) {
-		got = e.Metrics()
-		var wrong []string
-		for _, series := range slices.Sorted(maps.Keys(want)) {
-			if is, there := got[series]; !there || is != want[series] {
-				wrong = append(wrong, fmt.Sprintf("%s is %v (there: %v), want %v", series, is, there, want[series]))
-			}
-		}
-		if wrong == nil {
-			return got
+		got := e.Metrics()
+		wrong := slices.DeleteFunc(slices.Sorted(maps.Keys(want)), func(series string) bool {
+			is, there := got[series]
+			return there && is == want[series]
+		})
+		if len(wrong) == 0 {
+			return
 		}
 		if time.Now().After(end) {
-			e.T.Fatalf("the metrics are wrong:\n%s", strings.Join(wrong, "\n"))
+			e.T.Fatalf("%q are wrong: got\n%v\nwant\n%v", wrong, got, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -24,12 +25,13 @@ import (
 
 // Call is one HTTP request.
 type Call struct {
-	Method   string
-	URL      string // or a path, taken on the plain HTTP site
-	Token    string // sent as a bearer token unless empty
-	Header   http.Header
-	Body     []byte // sent as application/json unless Header says otherwise; nil: no body
-	Protocol string // of an extended CONNECT
+	Method string
+	URL    string // or a path, taken on the plain HTTP site
+	Host   string // empty: that of the URL
+	Token  string // sent as a bearer token unless empty
+	Header http.Header
+	Body   any               // a string is sent unchanged, nil is no body, anything else becomes JSON
+	Over   http.RoundTripper // nil: HTTP/1.1 on a connection of its own
 }
 
 // Answer is the response to a call, read to its end.
@@ -45,24 +47,10 @@ func (e *Edge) HttpsURL(path string) string {
 	return fmt.Sprintf("https://localhost:%d%s", e.HTTPS, path)
 }
 
-// Rest sends one request to the plain HTTP site. A string or bytes as the body are sent
-// unchanged, nil means no body, anything else is encoded as JSON.
+// Rest sends one request to the plain HTTP site.
 func (e *Edge) Rest(method, path, token string, body any) Answer {
 	e.T.Helper()
-	return e.Do(Call{Method: method, URL: path, Token: token, Body: e.Encode(body)})
-}
-
-func (e *Edge) Encode(body any) []byte {
-	e.T.Helper()
-	switch b := body.(type) {
-	case nil:
-		return nil
-	case string:
-		return []byte(b)
-	case []byte:
-		return b
-	}
-	return value(json.Marshal(body))(e.T)
+	return e.Do(Call{Method: method, URL: path, Token: token, Body: body})
 }
 
 func (e *Edge) Do(c Call) Answer {
@@ -78,37 +66,53 @@ func (e *Edge) Try(c Call) (Answer, error) {
 	if strings.HasPrefix(c.URL, "/") {
 		c.URL = e.HttpURL(c.URL)
 	}
+	var body []byte
+	switch b := c.Body.(type) {
+	case nil:
+	case string:
+		body = []byte(b)
+	default:
+		var err error
+		if body, err = json.Marshal(b); err != nil {
+			return Answer{}, err
+		}
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), WaitTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, c.Method, c.URL, bytes.NewReader(c.Body))
+	req, err := http.NewRequestWithContext(ctx, c.Method, c.URL, bytes.NewReader(body))
 	if err != nil {
 		return Answer{}, err
 	}
-	if c.Body == nil {
-		req.Body = nil
-	} else {
+	req.Host = cmp.Or(c.Host, req.Host)
+	if c.Body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	maps.Copy(req.Header, c.Header)
 	if c.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.Token)
 	}
-	transport := &http.Transport{DialContext: DialLoopback, DisableKeepAlives: true}
-	if req.URL.Scheme == "https" {
-		if transport.TLSClientConfig, err = e.TlsConfig(); err != nil {
-			return Answer{}, err
+	if c.Over == nil {
+		transport := &http.Transport{DialContext: DialLoopback, DisableKeepAlives: true}
+		if req.URL.Scheme == "https" {
+			if transport.TLSClientConfig, err = e.TlsConfig(); err != nil {
+				return Answer{}, err
+			}
 		}
+		c.Over = transport
 	}
-	res, err := transport.RoundTrip(req) // follows no redirect
+	res, err := c.Over.RoundTrip(req) // follows no redirect
 	if err != nil {
 		return Answer{}, err
 	}
 	return answerOf(res)
 }
 
-// answerOf reads a response to its end.
+// answerOf reads a response to its end; the protocol after an upgrade is not read.
 func answerOf(res *http.Response) (Answer, error) {
 	defer res.Body.Close()
+	if res.StatusCode == http.StatusSwitchingProtocols {
+		return Answer{Status: res.StatusCode, Header: res.Header}, nil
+	}
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
 		err = fmt.Errorf("%s with a body that breaks off: %w", res.Status, err)

@@ -1,14 +1,12 @@
 package harness
 
 import (
-	"bufio"
 	"cmp"
-	"crypto/tls"
+	"context"
 	"fmt"
 	"net"
 	"net/http"
 	"strings"
-	"time"
 )
 
 // Upgrade is a handshake byte by byte, for what no WebSocket library sends. The zero value
@@ -30,32 +28,28 @@ func Offer(protocols string) string { return "Sec-WebSocket-Protocol: " + protoc
 // that was accepted is closed.
 func (e *Edge) Upgrade(u Upgrade) Answer {
 	e.T.Helper()
-	port := e.HTTP
-	if u.TLS {
-		port = e.HTTPS
-	}
-	conn := value(net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port)))(e.T)
-	defer conn.Close()
-	e.Must(conn.SetDeadline(time.Now().Add(WaitTimeout)))
-	if u.Peer != "" {
+	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: value(e.TlsConfig())(e.T)}
+	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := DialLoopback(ctx, network, address)
+		if err != nil || u.Peer == "" {
+			return conn, err
+		}
 		family, edge := "TCP4", "127.0.0.1"
 		if strings.Contains(u.Peer, ":") {
 			family, edge = "TCP6", "::1"
 		}
-		value(fmt.Fprintf(conn, "PROXY %s %s %s 40000 %d\r\n", family, u.Peer, edge, port))(e.T)
+		_, err = fmt.Fprintf(conn, "PROXY %s %s %s 40000 443\r\n", family, u.Peer, edge)
+		return conn, err
 	}
+	c := Call{Method: http.MethodGet, URL: e.HttpURL(cmp.Or(u.Path, "/ws")), Over: transport, Header: http.Header{
+		"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Sec-Websocket-Version": {"13"}, "Sec-Websocket-Key": {"AAECAwQFBgcICQoLDA0ODw=="},
+	}}
 	if u.TLS {
-		config := value(e.TlsConfig())(e.T)
-		config.ServerName = "localhost"
-		conn = tls.Client(conn, config)
+		c.URL = e.HttpsURL(cmp.Or(u.Path, "/ws"))
 	}
-	lines := append([]string{
-		"GET " + cmp.Or(u.Path, "/ws") + " HTTP/1.1", fmt.Sprintf("Host: localhost:%d", port), "Connection: Upgrade", "Upgrade: websocket",
-		"Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAECAwQFBgcICQoLDA0ODw==",
-	}, u.Header...)
-	value(fmt.Fprint(conn, strings.Join(lines, "\r\n"), "\r\n\r\n"))(e.T)
-	res, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: http.MethodGet})
-	e.Must(err)
-	defer res.Body.Close()
-	return value(answerOf(res))(e.T)
+	for _, line := range u.Header {
+		name, text, _ := strings.Cut(line, ": ")
+		c.Header.Add(name, text)
+	}
+	return e.Do(c)
 }
