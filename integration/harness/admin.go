@@ -1,8 +1,10 @@
 package harness
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"regexp"
 	"syscall"
 )
@@ -42,13 +44,11 @@ func (e *Edge) IssueAnywhere(grants ...Object) (got Issued) {
 	return got
 }
 
+// Signal sends a signal, unless the process has ended.
 func (e *Edge) Signal(s syscall.Signal) {
-	select {
-	case <-e.Exited:
-	default:
-		if err := e.Cmd.Process.Signal(s); err != nil {
-			e.T.Errorf("%v to the edge: %v", s, err)
-		}
+	e.T.Helper()
+	if err := e.Cmd.Process.Signal(s); !errors.Is(err, os.ErrProcessDone) {
+		e.Must(err)
 	}
 }
 

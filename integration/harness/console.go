@@ -1,6 +1,9 @@
 package harness
 
-import "net/http"
+import (
+	"net/http"
+	"strings"
+)
 
 // The operators of consoles: passwords, and hashes of the lowest cost that is allowed.
 const (
@@ -19,23 +22,12 @@ const ConsoleOperators = `
 `
 
 // ConsoleCaddyfile has a console on the usual sites.
-const ConsoleCaddyfile = "{" + GlobalOptions + `
-	pubsub {` + PubsubStore + DefaultMaster + FastBandwidth + `
+var ConsoleCaddyfile = strings.NewReplacer("	pubsub
+", "	pubsub"+ConsoleOperators, "	pubsub {", `
+	pubsub {
 		hook audit {
 			max_refusals 10000
-		}
-	}
-}
-http://localhost:{{.HTTP}} {
-	pubsub` + ConsoleOperators + `
-	respond "no such page" 404
-}
-https://localhost:{{.HTTPS}} {
-	tls internal
-	pubsub` + ConsoleOperators + `
-	respond "no such page" 404
-}
-`
+		}`).Replace(DefaultCaddyfile)
 
 // ConsoleUser is a browser's part in the calls of a console: it keeps cookies.
 type ConsoleUser struct {

@@ -199,14 +199,14 @@ func (e *Edge) Stop() {
 func (e *Edge) Terminate() {
 	e.T.Helper()
 	e.wanted = true
-	e.Must(e.Cmd.Process.Signal(syscall.SIGTERM))
+	e.Signal(syscall.SIGTERM)
 }
 
 // Kill sends SIGKILL and returns when the process has ended.
 func (e *Edge) Kill() {
 	e.T.Helper()
 	e.wanted = true
-	e.Must(e.Cmd.Process.Kill())
+	e.Signal(syscall.SIGKILL)
 	e.awaitExit("SIGKILL")
 }
 

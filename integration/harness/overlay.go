@@ -168,31 +168,24 @@ func (o *Overlay) Spread(pattern, channel string, counts ...int) (sessions [][]*
 			sessions[at] = append(sessions[at], s)
 		}
 	}
-	var publishers []*Socket
 	for from := range o.Edges {
-		p := o.Session(from)
-		publishers = append(publishers, p)
-		mark := fmt.Sprintf("mark of %d", from)
+		p, mark := o.Session(from), fmt.Sprintf("mark of %d", from)
+		publish := func() { p.Publish("paint.room", channel, mark) }
 		for _, there := range sessions {
 			if len(there) > 0 {
-				there[0].awaitPublished(o.T, mark, func() { p.Publish("paint.room", channel, mark) })
+				there[0].awaitPublished(o.T, mark, publish)
 			}
 		}
-	}
-	for _, p := range publishers {
-		p.Publish("paint.room", channel, lastMark) // behind its other marks
+		mark = "last " + mark // after the others of this publisher
+		publish()
 		p.Ping()
 		p.Close()
-	}
-	for _, s := range slices.Concat(sessions...) {
-		for range o.Edges {
-			s.Must(s.untilPayload(lastMark))
+		for _, s := range slices.Concat(sessions...) {
+			s.Must(s.untilPayload(mark))
 		}
 	}
 	return sessions
 }
-
-const lastMark = "the last mark"
 
 func PayloadOf(frame []byte) []byte {
 	d, err := wire.DecodeDeliver(frame)
@@ -223,8 +216,8 @@ func (o *Overlay) AwaitAll(nodes ...*natstest.Node) {
 // is gone.
 func Replacing(gone *Edge) Option {
 	return func(e *Edge) {
-		e.Store, e.Broker = gone.Store, gone.Broker
-		e.HTTP, e.HTTPS, e.Admin, e.Master, e.Env = gone.HTTP, gone.HTTPS, gone.Admin, gone.Master, slices.Clone(gone.Env[:1])
+		WithMaster(gone)(e)
+		e.Store, e.Broker, e.HTTP, e.HTTPS, e.Admin = gone.Store, gone.Broker, gone.HTTP, gone.HTTPS, gone.Admin
 	}
 }
 
@@ -269,12 +262,11 @@ func (o *Overlay) Stream(channel string, from int, to ...int) *Stream {
 	}
 	sessions := o.Spread(channel, channel, counts...)
 	s := &Stream{Stop: make(chan struct{}), Sent: make(chan int, 1)}
-	var begun sync.WaitGroup
 	for _, at := range to {
-		heard := make(chan []Stamped, 1)
+		heard, begun := make(chan []Stamped, 1), make(chan struct{})
 		s.Heard = append(s.Heard, heard)
-		begun.Add(1)
-		go func() { heard <- stampedUntilEnd(sessions[at][0].Link, sync.OnceFunc(begun.Done)) }()
+		go func() { heard <- stampedUntilEnd(sessions[at][0].Link, sync.OnceFunc(func() { close(begun) })) }()
+		defer func() { <-begun }()
 	}
 	p := o.Session(from)
 	go func() { // ends with Stop
@@ -293,7 +285,6 @@ func (o *Overlay) Stream(channel string, from int, to ...int) *Stream {
 			}
 		}
 	}()
-	begun.Wait()
 	return s
 }
 

@@ -1,13 +1,13 @@
 package harness
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
+	"runtime"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -31,28 +31,23 @@ func main() {
 }
 `
 
-// BuildPlugin builds a Caddy with the module examples/plugin, in a module of its own as
-// xcaddy does, and returns the program's path.
+// BuildPlugin builds a Caddy with the module examples/plugin, and returns the program's path. The
+// program is in a module of its own, as for xcaddy, and the others' versions are ours, so that
+// nothing is downloaded.
 var BuildPlugin = sync.OnceValues(func() (string, error) {
 	root, err := filepath.Abs("..")
 	if err != nil {
 		return "", err
 	}
-	dir, plugin := filepath.Join(Built, "plugin"), filepath.Join(root, "examples", "plugin")
-	// The versions are ours, so that nothing is downloaded.
-	mod, err1 := os.ReadFile(filepath.Join(root, "go.mod"))
-	sum, err2 := os.ReadFile(filepath.Join(root, "go.sum"))
-	more, err3 := os.ReadFile(filepath.Join(plugin, "go.sum"))
-	mod = bytes.Replace(mod, []byte("module github.com/millrace/millrace\n"), []byte("module caddy\n"), 1)
-	mod = fmt.Appendf(mod, "\nrequire example.com/millrace-plugin v0.0.0\nrequire github.com/millrace/millrace v0.0.0\n"+
-		"replace example.com/millrace-plugin => %s\nreplace github.com/millrace/millrace => %s\n", plugin, root)
-	if err := errors.Join(err1, err2, err3, os.Mkdir(dir, 0o700),
-		os.WriteFile(filepath.Join(dir, "go.mod"), mod, 0o600),
-		os.WriteFile(filepath.Join(dir, "go.sum"), slices.Concat(sum, more), 0o600),
+	dir := filepath.Join(Built, "plugin")
+	version := "go " + strings.TrimPrefix(runtime.Version(), "go") + "\n"
+	if err := errors.Join(os.Mkdir(dir, 0o700),
+		os.WriteFile(filepath.Join(dir, "go.work"), fmt.Appendf(nil, "%suse (\n.\n%q\n%q\n)\n", version, root, root+"/examples/plugin"), 0o600),
+		os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module caddy\n"+version), 0o600),
 		os.WriteFile(filepath.Join(dir, "main.go"), []byte(pluginMain), 0o600)); err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", "build", "-mod=mod", "-o", "caddy", ".")
+	cmd := exec.Command("go", "build", "-o", "caddy", ".")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building a Caddy with the plugin: %w\n%s", err, out)

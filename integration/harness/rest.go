@@ -129,11 +129,7 @@ func (e *Edge) Http3() *http3.Transport {
 			return quic.DialAddr(ctx, e.udpAddress().String(), t, q)
 		},
 	}
-	e.T.Cleanup(func() {
-		if err := transport.Close(); err != nil {
-			e.T.Error(err)
-		}
-	})
+	e.T.Cleanup(func() { e.Must(transport.Close()) })
 	return transport
 }
 
@@ -173,24 +169,22 @@ func DialLoopback(ctx context.Context, network, address string) (net.Conn, error
 	return new(net.Dialer).DialContext(ctx, network, net.JoinHostPort("127.0.0.1", port))
 }
 
-// read reads a body that must have this status and content type.
-func (a Answer) read(t *testing.T, status int, contentType string, into any) {
+// Decode reads a JSON answer that must have this status.
+func (a Answer) Decode(t *testing.T, status int, into any) {
 	t.Helper()
 	if a.Status != status {
 		t.Fatalf("got status %d, want %d: %s", a.Status, status, a.Body)
 	}
-	if got := a.Header.Get("Content-Type"); got != contentType {
-		t.Errorf("got content type %q, want %s", got, contentType)
+	want := "application/json"
+	if status >= 400 {
+		want = "application/problem+json"
+	}
+	if got := a.Header.Get("Content-Type"); got != want {
+		t.Errorf("got content type %q, want %s", got, want)
 	}
 	if err := json.Unmarshal(a.Body, into); err != nil {
 		t.Fatalf("%v: %s", err, a.Body)
 	}
-}
-
-// Decode reads a JSON answer that must have this status.
-func (a Answer) Decode(t *testing.T, status int, into any) {
-	t.Helper()
-	a.read(t, status, "application/json", into)
 }
 
 // Problem is the body of a refusal, RFC 9457.
@@ -203,7 +197,7 @@ type Problem struct {
 // status and, unless it is empty, this code.
 func (a Answer) Problem(t *testing.T, status int, code string) (p Problem) {
 	t.Helper()
-	a.read(t, status, "application/problem+json", &p)
+	a.Decode(t, status, &p)
 	if p.Type != "about:blank" || p.Title == "" || p.Detail == "" || p.Code == "" || p.Status != status {
 		t.Errorf("incomplete problem document: %s", a.Body)
 	}
@@ -240,9 +234,8 @@ func In(d time.Duration) string { return time.Now().Add(d).UTC().Format(time.RFC
 
 // Issued is the answer of get-token.
 type Issued struct {
-	Token     string `json:"token"`
-	TokenID   string `json:"token_id"`
-	ExpiresAt string `json:"expires_at"`
+	Token   string `json:"token"`
+	TokenID string `json:"token_id"`
 }
 
 // Issue issues an access token with the edge's default master token.
@@ -290,9 +283,7 @@ type TokenList struct {
 	Tokens []struct {
 		TokenID   string `json:"token_id"`
 		CreatedBy string `json:"created_by"`
-		ExpiresAt string `json:"expires_at"`
 		Status    string
-		Right     json.RawMessage
 	}
 	NextCursor string `json:"next_cursor"`
 }
