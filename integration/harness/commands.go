@@ -76,18 +76,6 @@ func (r ran) Decode(into any) {
 	}
 }
 
-// startProcess starts a process, and closes the channel when it has ended.
-func startProcess(t testing.TB, cmd *exec.Cmd) <-chan struct{} {
-	t.Helper()
-	must(t, cmd.Start())
-	exited := make(chan struct{})
-	go func() { // ends with the process, which the caller ends
-		_ = cmd.Wait() // cmd.ProcessState tells
-		close(exited)
-	}()
-	return exited
-}
-
 // Background is a command that runs beside the test. It is killed when the test
 // ends, if it has not ended by then.
 type Background struct {
@@ -99,9 +87,14 @@ type Background struct {
 
 func StartBackground(t testing.TB, cmd *exec.Cmd) *Background {
 	t.Helper()
-	p := &Background{t: t, Cmd: cmd, Out: &capture.Output{}, Err: &capture.Output{}}
+	exited := make(chan struct{})
+	p := &Background{t, cmd, &capture.Output{}, &capture.Output{}, exited}
 	cmd.Stdout, cmd.Stderr = p.Out, p.Err
-	p.Exited = startProcess(t, cmd)
+	must(t, cmd.Start())
+	go func() { // ends with the process
+		_ = cmd.Wait() // cmd.ProcessState tells
+		close(exited)
+	}()
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill() // it may have ended
 		<-p.Exited
@@ -145,13 +138,18 @@ func (p *Background) Signal(s syscall.Signal) {
 	must(p.t, p.Cmd.Process.Signal(s))
 }
 
-// ExitCode waits for the process to end by itself.
+// ExitCode waits for the process to end by itself. If it does not, SIGABRT makes a Go program
+// write its goroutines, and end.
 func (p *Background) ExitCode() int {
 	p.t.Helper()
 	select {
 	case <-p.Exited:
 	case <-time.After(patience):
-		p.t.Fatalf("%q did not end in %v\nstdout:\n%s\nstderr:\n%s", p.Cmd.Args, patience, p.Out, p.Err)
+		_ = p.Cmd.Process.Signal(syscall.SIGABRT)
+		kill := time.AfterFunc(patience, func() { _ = p.Cmd.Process.Kill() })
+		defer kill.Stop()
+		<-p.Exited
+		p.t.Errorf("%q did not end in %v\nstdout:\n%s\nstderr:\n%s", p.Cmd.Args, patience, p.Out, p.Err)
 	}
 	return p.Cmd.ProcessState.ExitCode()
 }

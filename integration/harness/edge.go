@@ -16,7 +16,6 @@ import (
 	"text/template"
 	"time"
 
-	"github.com/millrace/millrace/internal/capture"
 	"github.com/millrace/millrace/internal/loopback"
 )
 
@@ -93,9 +92,7 @@ type Edge struct {
 
 // process is what an edge shares with its copies by [Edge.With].
 type process struct {
-	Cmd    *exec.Cmd
-	out    capture.Output
-	Exited <-chan struct{}
+	*Background
 	wanted bool // the test has requested the end
 }
 
@@ -144,9 +141,7 @@ func StartEdge(t *testing.T, caddyfile string, opts ...Option) *Edge {
 	e.File = filepath.Join(e.Dir, "Caddyfile")
 	e.Write(caddyfile)
 
-	e.Cmd = e.Command("run", "--config", e.File, "--adapter", "caddyfile")
-	e.Cmd.Stdout, e.Cmd.Stderr = &e.out, &e.out
-	e.Exited = startProcess(t, e.Cmd)
+	e.Background = StartBackground(t, e.Command("run", "--config", e.File, "--adapter", "caddyfile"))
 	t.Cleanup(e.cleanup)
 	admin := "/config/"
 	if strings.Contains(caddyfile, "pubsub {") {
@@ -164,7 +159,7 @@ func StartEdge(t *testing.T, caddyfile string, opts ...Option) *Edge {
 }
 
 // Output returns everything that the process has written so far, stdout and stderr.
-func (e *Edge) Output() string { return e.out.String() }
+func (e *Edge) Output() string { return e.Out.String() + e.Err.String() }
 
 // Reload makes the edge run another Caddyfile, on the same ports.
 func (e *Edge) Reload(caddyfile string) {
@@ -189,9 +184,8 @@ func (e *Edge) Stop() {
 	if !e.wanted {
 		e.Terminate()
 	}
-	e.awaitExit("SIGTERM")
-	if ended := e.Cmd.ProcessState; !ended.Success() {
-		e.T.Errorf("the edge did not stop cleanly: %v\nit wrote:\n%s", ended, e.Output())
+	if code := e.ExitCode(); code != 0 {
+		e.T.Errorf("the edge did not stop cleanly: exit code %d\nit wrote:\n%s", code, e.Output())
 	}
 }
 
@@ -199,15 +193,15 @@ func (e *Edge) Stop() {
 func (e *Edge) Terminate() {
 	e.T.Helper()
 	e.wanted = true
-	e.Signal(syscall.SIGTERM)
+	e.Background.Signal(syscall.SIGTERM)
 }
 
 // Kill sends SIGKILL and returns when the process has ended.
 func (e *Edge) Kill() {
 	e.T.Helper()
 	e.wanted = true
-	e.Signal(syscall.SIGKILL)
-	e.awaitExit("SIGKILL")
+	e.Background.Signal(syscall.SIGKILL)
+	e.ExitCode()
 }
 
 // cleanup stops an edge that its test has not stopped, and reports crashes.
@@ -226,22 +220,6 @@ func (e *Edge) cleanup() {
 			e.T.Errorf("the edge wrote %q:\n%s", sign, out)
 		}
 	}
-}
-
-// awaitExit waits for the end of the process. If it does not end, SIGABRT makes it write
-// its goroutines to its log and end; if that fails, too, it is killed.
-func (e *Edge) awaitExit(signal string) {
-	e.T.Helper()
-	select {
-	case <-e.Exited:
-		return
-	case <-time.After(WaitTimeout):
-	}
-	_ = e.Cmd.Process.Signal(syscall.SIGABRT)
-	kill := time.AfterFunc(WaitTimeout, func() { _ = e.Cmd.Process.Kill() })
-	defer kill.Stop()
-	<-e.Exited
-	e.T.Errorf("the edge still ran %v after %s; it wrote:\n%s", WaitTimeout, signal, e.Output())
 }
 
 func (e *Edge) Command(args ...string) *exec.Cmd {
