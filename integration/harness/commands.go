@@ -113,24 +113,34 @@ func (p *Background) Await(o *capture.Output, text string) {
 }
 
 // AwaitMatchFor returns the match, and its groups, when the process has written one.
-func (p *Background) AwaitMatchFor(limit time.Duration, o *capture.Output, expression *regexp.Regexp) []string {
+func (p *Background) AwaitMatchFor(limit time.Duration, o *capture.Output, expression *regexp.Regexp) (found []string) {
 	p.t.Helper()
-	end := time.After(limit)
-	for ended := false; ; {
-		if found := expression.FindStringSubmatch(o.String()); found != nil {
-			return found
-		}
-		if ended {
-			p.t.Fatalf("%q did not write %q\nstdout:\n%s\nstderr:\n%s", p.Cmd.Args, expression, p.Out, p.Err)
-		}
+	err := p.poll(limit, func() bool {
+		found = expression.FindStringSubmatch(o.String())
+		return found != nil
+	})
+	if err != nil {
+		p.t.Fatalf("%q did not write %q: %v\nstdout:\n%s\nstderr:\n%s", p.Cmd.Args, expression, err, p.Out, p.Err)
+	}
+	return found
+}
+
+// poll calls ready until it returns true; it is for what sends no event. The error says that the
+// process has ended, or that limit has passed.
+func (p *Background) poll(limit time.Duration, ready func() bool) error {
+	for end := time.After(limit); !ready(); {
 		select {
 		case <-time.After(20 * time.Millisecond):
 		case <-p.Exited:
-			ended = true
+			if ready() {
+				return nil
+			}
+			return fmt.Errorf("the process has ended: %v", p.Cmd.ProcessState)
 		case <-end:
-			ended = true
+			return fmt.Errorf("%v have passed", limit)
 		}
 	}
+	return nil
 }
 
 func (p *Background) Signal(s syscall.Signal) {

@@ -259,16 +259,8 @@ func (e *Edge) AwaitLine(parts ...string) {
 // when the process ends or WaitTimeout has passed.
 func (e *Edge) Poll(what string, ready func() bool) {
 	e.T.Helper()
-	end := time.After(WaitTimeout)
-	for !ready() {
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-e.Exited:
-			e.wanted = true // reported here
-			e.T.Fatalf("the edge ended (%v) while the test waited for %s; it wrote:\n%s", e.Cmd.ProcessState, what, e.Output())
-		case <-end:
-			e.T.Fatalf("the test waited %v in vain for %s; the edge wrote:\n%s", WaitTimeout, what, e.Output())
-		}
+	if err := e.poll(WaitTimeout, ready); err != nil {
+		e.T.Fatalf("the test waited in vain for %s: %v; the edge wrote:\n%s", what, err, e.Output())
 	}
 }
 

@@ -1,15 +1,12 @@
 package harness
 
 import (
-	"maps"
 	"net/http"
 	"regexp"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/millrace/millrace/internal/version"
 )
@@ -56,18 +53,18 @@ func (e *Edge) Metrics() Samples {
 // can read it.
 func (e *Edge) ExpectMetrics(want Samples) {
 	e.T.Helper()
-	for end := time.Now().Add(WaitTimeout); ; time.Sleep(20 * time.Millisecond) {
-		got := e.Metrics()
-		wrong := slices.DeleteFunc(slices.Sorted(maps.Keys(want)), func(series string) bool {
-			is, there := got[series]
-			return there && is == want[series]
-		})
-		if len(wrong) == 0 {
-			return
+	var got Samples
+	err := e.poll(WaitTimeout, func() bool {
+		got = e.Metrics()
+		for series, n := range want {
+			if is, there := got[series]; !there || is != n {
+				return false
+			}
 		}
-		if time.Now().After(end) {
-			e.T.Fatalf("%q are wrong: got\n%v\nwant\n%v", wrong, got, want)
-		}
+		return true
+	})
+	if err != nil {
+		e.T.Fatalf("%v: got\n%v\nwant\n%v", err, got, want)
 	}
 }
 
