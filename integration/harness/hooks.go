@@ -17,7 +17,7 @@ import (
 
 // hookedCaddyfile has every hook that comes with an edge, and that of examples/plugin,
 // which refuses all publishes to the tenant paint.closed.
-const hookedCaddyfile = "{" + GlobalOptions + "\tpubsub {" + PubsubStore + DefaultMaster + FastBandwidth + `
+var hookedCaddyfile = strings.Replace(DefaultCaddyfile, "pubsub {", `pubsub {
 		hook audit
 		hook webhook {$HOOK_URL} {
 			secret {env.HOOK_SECRET}
@@ -31,10 +31,7 @@ const hookedCaddyfile = "{" + GlobalOptions + "\tpubsub {" + PubsubStore + Defau
 		hook office_hours {
 			days {$HOOK_DAY}
 			tenants paint.closed
-		}
-	}
-}
-` + Sites
+		}`, 1)
 
 // HookBackend is a backend that an edge asks. It refuses tokens and patterns, and says
 // nothing to others, as it is told.
@@ -59,45 +56,29 @@ func StartHookBackend(t *testing.T) *HookBackend {
 }
 
 type hookEvent struct {
-	Event   string `json:"event"`
-	TokenID string `json:"token_id"`
-	Pattern string `json:"pattern"`
-	Reason  string `json:"reason"`
-	Subject string `json:"subject"`
-	Channel string `json:"channel"`
+	Event, Pattern, Reason, Subject, Channel string
+	TokenID                                  string `json:"token_id"`
 }
 
 func (b *HookBackend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var body struct {
-		Ask    *hookEvent  `json:"ask"`
-		Events []hookEvent `json:"events"`
+		Ask    hookEvent // of a connection, or a subscription
+		Events []hookEvent
 	}
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 		return
 	}
-	reason, refused := b.note(body.Ask, body.Events)
+	b.mu.Lock()
+	for _, e := range body.Events {
+		b.events = append(b.events, fmt.Sprint(cmp.Or(e.TokenID, e.Subject), " ", e.Event, " ", e.Pattern, e.Reason, e.Channel))
+	}
+	reason, refused := b.denied[cmp.Or(body.Ask.Pattern, body.Ask.TokenID)]
+	b.mu.Unlock()
 	if refused && reason == "" {
 		<-r.Context().Done() // until the edge has lost patience
 		return
 	}
-	_ = json.NewEncoder(w).Encode(map[string]any{"allow": !refused, "reason": reason})
-}
-
-func (b *HookBackend) note(ask *hookEvent, events []hookEvent) (reason string, refused bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, e := range events {
-		b.events = append(b.events, fmt.Sprint(cmp.Or(e.TokenID, e.Subject), " ", e.Event, " ", e.Pattern, e.Reason, e.Channel))
-	}
-	if ask == nil {
-		return "", false
-	}
-	about := ask.Pattern
-	if ask.Event == "connect" {
-		about = ask.TokenID
-	}
-	reason, refused = b.denied[about]
-	return reason, refused
+	_ = json.NewEncoder(w).Encode(Object{"allow": !refused, "reason": reason})
 }
 
 // Refuse makes the backend refuse connections of a token; with no reason, it is silent.
@@ -120,11 +101,11 @@ func (b *HookBackend) EventsOf(tokenID string) (list []string) {
 }
 
 // StartHookedEdge starts an edge with [hookedCaddyfile] and its backend.
-func StartHookedEdge(t *testing.T, options ...Option) (*Edge, *HookBackend) {
+func StartHookedEdge(t *testing.T) (*Edge, *HookBackend) {
 	t.Helper()
-	b := StartHookBackend(t)
+	b, program := StartHookBackend(t), value(BuildPlugin())(t)
 	closed := strings.ToLower(time.Now().UTC().AddDate(0, 0, 3).Weekday().String()[:3]) // neither today nor about midnight
-	return StartEdge(t, hookedCaddyfile, append(append(options, WithPlugin(t), WithEnv("HOOK_DAY="+closed)), b.Options()...)...), b
+	return StartEdge(t, hookedCaddyfile, append(b.Options(), WithEnv("HOOK_DAY="+closed), func(e *Edge) { e.Program = program })...), b
 }
 
 // Options are what an edge needs to send to the backend.
@@ -134,5 +115,3 @@ func (b *HookBackend) Options() []Option {
 	must(b.t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: b.Certificate().Raw}), 0o600))
 	return []Option{WithEnv("HOOK_URL=" + b.URL), WithEnv("HOOK_CA=" + ca), WithEnv("HOOK_SECRET=" + HookSecret)}
 }
-
-const HookReason = "closed: come back at 9"

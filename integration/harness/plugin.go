@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"testing"
 )
 
 // pluginMain is a main as xcaddy writes it for
@@ -54,10 +53,3 @@ var BuildPlugin = sync.OnceValues(func() (string, error) {
 	}
 	return filepath.Join(dir, "caddy"), nil
 })
-
-// WithPlugin runs the edge by a Caddy that has the module examples/plugin.
-func WithPlugin(t *testing.T) Option {
-	t.Helper()
-	program := value(BuildPlugin())(t)
-	return func(e *Edge) { e.Program = program }
-}

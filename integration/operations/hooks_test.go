@@ -42,10 +42,10 @@ func TestHooks(t *testing.T) {
 		audited("token operation", token.TokenID, `"operation":"issue"`, `"status":200`, "paint.room")
 
 		refusedToken, silent := c.Issue(harness.AllowAll("room")), c.Issue(harness.AllowAll("room"))
-		b.Refuse(refusedToken.TokenID, harness.HookReason)
+		b.Refuse(refusedToken.TokenID, "closed: come back at 9")
 		b.Refuse(silent.TokenID, "")
 		_, refused := c.Open(harness.Handshake{Token: refusedToken.Token})
-		if p := refused.Problem(t, http.StatusForbidden, "client_not_allowed"); p.Detail != harness.HookReason {
+		if p := refused.Problem(t, http.StatusForbidden, "client_not_allowed"); p.Detail != "closed: come back at 9" {
 			t.Errorf("got the detail %q", p.Detail)
 		}
 		audited("refused", refusedToken.TokenID, "client_not_allowed", tr.Name)
