@@ -140,7 +140,7 @@ soak_kills() {
 
 ## 80 renewals of a certificate below open sessions, which outlive the one that they began with
 soak_certificates() {
-	integration sessions -run 'TestCertificateRenewal$'
+	integration operations -run 'TestCertificateRenewal$'
 }
 
 ## an hour of clients, tokens and reloads: what the edge holds does not grow

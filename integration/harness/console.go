@@ -22,8 +22,7 @@ const ConsoleOperators = `
 `
 
 // ConsoleCaddyfile has a console on the usual sites.
-var ConsoleCaddyfile = strings.NewReplacer("	pubsub
-", "	pubsub"+ConsoleOperators, "	pubsub {", `
+var ConsoleCaddyfile = strings.NewReplacer("\tpubsub\n", "\tpubsub"+ConsoleOperators, "\tpubsub {", `
 	pubsub {
 		hook audit {
 			max_refusals 10000

@@ -21,6 +21,9 @@ type Upgrade struct {
 // Bearer is the Authorization header of a token.
 func Bearer(token string) string { return "Authorization: Bearer " + token }
 
+// Offer is a header that offers these subprotocols.
+func Offer(protocols string) string { return "Sec-WebSocket-Protocol: " + protocols }
+
 // Upgrade sends the handshake and returns the answer; the connection of one
 // that was accepted is closed.
 func (e *Edge) Upgrade(u Upgrade) Answer {

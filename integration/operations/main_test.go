@@ -1,4 +1,5 @@
-// Package operations tests what operators see and attach: metrics, hooks, the client commands.
+// Package operations tests what operators see, attach and change: metrics, hooks, the client
+// commands, certificates, and sites below HTTP/3 sessions.
 package operations
 
 import (

@@ -147,7 +147,7 @@ func TestHandshake(t *testing.T) {
 		code string // empty: a session
 	}{
 		"header":         {harness.Upgrade{Header: []string{good, "Sec-WebSocket-Extensions: permessage-deflate"}}, ""},
-		"subprotocol":    {harness.Upgrade{Header: []string{"Sec-WebSocket-Protocol: chat, at." + token + ", llps.v1"}}, ""},
+		"subprotocol":    {harness.Upgrade{Header: []string{harness.Offer("chat, at." + token + ", llps.v1")}}, ""},
 		"revoked":        {harness.Upgrade{Header: []string{harness.Bearer(revoked)}}, "unauthorized"},
 		"malformed":      {harness.Upgrade{Header: []string{harness.Bearer("AT_x")}}, "unauthorized"},
 		"a master token": {harness.Upgrade{Header: []string{harness.Bearer(e.Master)}}, "unauthorized"},

@@ -1,4 +1,4 @@
-package sessions
+package operations
 
 import (
 	"errors"
@@ -70,7 +70,7 @@ func TestHTTP3(t *testing.T) {
 	if got := get(over3, "/ping", "Long", strings.Repeat("x", 20<<10)); got.Status != http.StatusRequestHeaderFieldsTooLarge {
 		t.Errorf("a header of 20 KiB: got %d, want 431", got.Status)
 	}
-	got, want := get(e.Http2(), "/ping", "Accept", "*/*"), fmt.Sprintf(`h3=":%d"; ma=2592000`, e.HTTPS)
+	got, want := get(nil, "/ping", "Accept", "*/*"), fmt.Sprintf(`h3=":%d"; ma=2592000`, e.HTTPS)
 	if alt := got.Header.Get("Alt-Svc"); alt != want {
 		t.Errorf("got Alt-Svc %q, want %q", alt, want)
 	}

@@ -1,4 +1,4 @@
-package sessions
+package operations
 
 import (
 	"crypto/sha256"
