@@ -12,68 +12,37 @@ import (
 	"github.com/millrace/millrace/internal/testcheck"
 )
 
-// Browser is a running browser, which subtests share. Its methods fail the
-// test t instead of returning errors.
+// Browser is a running browser, which subtests share, with a context of the test's: tabs share
+// its storage. Its methods fail the test T instead of returning errors.
 type Browser struct {
-	T       *testing.T
-	Name    string // of browsers
-	Driver  browserDriver
-	Context string // of the test; its tabs share the browser's storage
-
+	T        *testing.T
+	Name     string         // chromium or firefox
 	Expected *regexp.Regexp // complaints that are part of the test; nil: none are
+
+	process process
+	context string
 }
 
-// browserStart is how long a browser has to start: the first tests start several, with some
-// ten processes each, at once.
-const browserStart = 2 * harness.WaitTimeout
-
-// A browserDriver carries out the commands of clients/browser.mjs, one at a time.
-type browserDriver interface {
-	Do(command harness.Object) (value any, err error)
-}
-
-var Browsers = []struct {
-	Name  string
-	Start func(*testing.T) browserDriver // the browser ends with the test
-}{
-	{"chromium", StartChromium},
-	{"firefox", startFirefox},
-}
-
-// InBrowsers runs a subtest in each browser, in parallel.
-func InBrowsers(t *testing.T, f func(*testing.T, *Browser)) {
-	for _, kind := range Browsers {
-		t.Run(kind.Name, func(t *testing.T) {
-			t.Parallel()
-			f(t, &Browser{T: t, Name: kind.Name, Driver: kind.Start(t)})
-		})
-	}
-}
-
-// Run runs a subtest in a context of its own. The browser must not complain in it: no
+// in is the browser with a context of another test. The browser must not complain in it: no
 // error on the console, nothing that a policy blocks.
+func (b *Browser) in(t *testing.T) *Browser {
+	own := &Browser{T: t, Name: b.Name, process: b.process, context: strings.ReplaceAll(t.Name(), "/", " ")}
+	t.Cleanup(func() { // also if the test fails: the complaints may explain it
+		complaints, err := own.process.do(harness.Object{"cmd": "close", "context": own.context})
+		must(t, err)
+		for _, complaint := range complaints.([]any) {
+			if own.Expected == nil || !own.Expected.MatchString(fmt.Sprint(complaint)) {
+				t.Errorf("the browser complains: %q", complaint)
+			}
+		}
+	})
+	return own
+}
+
+// Run runs a subtest in a context of its own.
 func (b *Browser) Run(t *testing.T, name string, f func(*Browser)) {
 	t.Helper()
-	t.Run(name, func(t *testing.T) {
-		own := &Browser{T: t, Name: b.Name, Driver: b.Driver, Context: strings.ReplaceAll(t.Name(), "/", " ")}
-		t.Cleanup(func() { // also if the test fails: the complaints may explain it
-			for _, complaint := range own.Do(harness.Object{"cmd": "complaints", "context": own.Context}).([]any) {
-				if own.Expected == nil || !own.Expected.MatchString(fmt.Sprint(complaint)) {
-					t.Errorf("the browser complains: %q", complaint)
-				}
-			}
-			own.Do(harness.Object{"cmd": "close", "context": own.Context})
-		})
-		f(own)
-	})
-}
-
-// Do sends the browser a command, and returns its value.
-func (b *Browser) Do(command harness.Object) any {
-	b.T.Helper()
-	value, err := b.Driver.Do(command)
-	must(b.T, err)
-	return value
+	t.Run(name, func(t *testing.T) { f(b.in(t)) })
 }
 
 var must = testcheck.Must
@@ -87,8 +56,9 @@ type Tab struct {
 // Open opens a page in a new tab. The script runs before the page's own.
 func (b *Browser) Open(name, url, script string) Tab {
 	b.T.Helper()
-	opened := Tab{b, b.Context + "/" + name}
-	if status := opened.Act("open", harness.Object{"url": url, "script": script}); status != 200.0 {
+	opened := Tab{b, b.context + "/" + name}
+	status := opened.Act("open", harness.Object{"url": url, "script": script})
+	if status != 200.0 && status != 304.0 { // which Firefox says of what it has already
 		b.T.Fatalf("%s is answered %v", url, status)
 	}
 	return opened
@@ -103,7 +73,9 @@ func (p Tab) Reload() {
 func (p Tab) Act(cmd string, fields harness.Object) any {
 	p.T.Helper()
 	fields["cmd"], fields["tab"] = cmd, p.name
-	return p.Do(fields)
+	value, err := p.process.do(fields)
+	must(p.T, err)
+	return value
 }
 
 // Click clicks elements with this role and these names in the accessibility tree, one after

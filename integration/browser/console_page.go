@@ -14,7 +14,7 @@ func SecretOf(token string) string { return token[strings.LastIndexByte(token, '
 // InConsole runs subtests in Chromium, each with a page of its own at the edge's console.
 func InConsole(t *testing.T, e *harness.Edge, tests map[string]func(*testing.T, *harness.Edge, Tab)) {
 	t.Helper()
-	chrome := &Browser{T: t, Name: "chromium", Driver: StartChromium(t)}
+	chrome := Start(t, "chromium")
 	for name, test := range tests {
 		chrome.Run(t, name, func(b *Browser) {
 			test(b.T, e.With(b.T), b.Open("console", e.HttpURL("/console"), ""))

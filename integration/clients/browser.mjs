@@ -1,7 +1,6 @@
-// Headless Chromium, driven by fixture_chromium_test.go: one JSON command a line
-// on stdin, one JSON answer a line on stdout, {"event":"done","value":…} or
-// {"event":"failed","text":…}. {"event":"ready"} comes first, when the browser runs. The
-// environment's CHROMIUM names the browser.
+// A headless browser, chromium or firefox as the argument says, driven by package browser: one
+// JSON command a line on stdin, one JSON answer a line on stdout, {"value":…} or {"failed":…}.
+// CHROMIUM and FIREFOX name the browsers' programs.
 //
 // Commands name a tab, a string; tabs of the same context, what stands before
 // the slash in it, share their storage:
@@ -20,29 +19,47 @@
 //   {"cmd":"run","tab":…,"expression":…}                     the expression's value, awaited
 //   {"cmd":"until","tab":…,"expression":…}                   waits until the expression is true
 //   {"cmd":"heap","tab":…}                                   bytes of the page's objects after a garbage collection
-//   {"cmd":"complaints","context":…}                         console errors, uncaught errors and such, so far
-//   {"cmd":"close","context":…}
+//   {"cmd":"close","context":…}                              returns its console errors, uncaught errors and such
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
-import { chromium } from "playwright-core";
+import playwright from "playwright-core";
+
+// playwright-core stays at 1.59: later ones send a command (emulation.setMediaFeaturesOverride)
+// that Firefox ESR 153 does not know.
 
 const PATIENCE = 25_000; // ms; a little less than that of the tests, to say more
 
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
-  timeout: 0, // the test has one
-  args: [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--webtransport-developer-mode", // else a host that failed is asked again after minutes
-  ],
-});
+const [kind] = process.argv.slice(2);
+const kinds = {
+  chromium: {
+    executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
+    args: [
+      "--headless",
+      "--no-sandbox",
+      "--disable-gpu",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+      "--webtransport-developer-mode", // else a host that failed is asked again after minutes
+    ],
+  },
+  firefox: {
+    channel: "moz-firefox", // one that is not patched for playwright, by WebDriver BiDi
+    executablePath: process.env.FIREFOX || "/usr/bin/firefox-esr",
+    env: { ...process.env, MOZ_REMOTE_SETTINGS_DEVTOOLS: "1" }, // or the server of its settings is not to be changed
+    firefoxUserPrefs: {
+      "network.proxy.type": 0, // everything is on loopback
+      "browser.chrome.site_icons": false, // otherwise it complains of pages without an icon
+      "network.captive-portal-service.enabled": false,
+      "services.settings.server": "data:,#remote-settings-dummy/v1",
+      // Otherwise a host whose WebSockets failed is tried again only after up to a minute.
+      "network.websocket.delay-failed-reconnects": false,
+    },
+  },
+};
+const browser = await playwright[kind].launch({ ...kinds[kind], timeout: 0 }); // the test has one
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const contexts = new Map(); // name → {context, complaints}
 const tabs = new Map(); // name → page
@@ -50,14 +67,21 @@ const tabs = new Map(); // name → page
 async function contextOf(tab) {
   const [name] = tab.split("/");
   if (!contexts.has(name)) {
-    const context = await browser.newContext({ ignoreHTTPSErrors: true, permissions: ["clipboard-read", "clipboard-write"] });
+    const context = await browser.newContext({ ignoreHTTPSErrors: true });
     context.setDefaultTimeout(PATIENCE);
-    await context.route("**/favicon.ico", (route) => route.fulfill({ status: 204 })); // for pages that name no icon
+    if (kind === "chromium") {
+      await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+      await context.route("**/favicon.ico", (route) => route.fulfill({ status: 204 })); // for pages that name no icon
+    }
     const complaints = [];
     context.on("console", (message) => {
       if (["error", "warning"].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`);
     });
-    context.on("weberror", (event) => complaints.push(`uncaught: ${event.error().message}`));
+    context.on("weberror", (event) => {
+      // Messages of Firefox about a page come as errors, too, such as that a connection failed.
+      const { name, message } = event.error();
+      complaints.push(`${kind === "chromium" || /error|exception/i.test(name) ? "uncaught" : "error"}: ${message}`);
+    });
     contexts.set(name, { context, complaints });
   }
   return contexts.get(name).context;
@@ -146,23 +170,24 @@ const commands = {
     await session.detach();
     return usedSize;
   },
-  complaints: ({ context }) => contexts.get(context)?.complaints ?? [], // none: nothing was opened
   async close({ context }) {
-    await contexts.get(context)?.context.close();
+    const { context: closing, complaints } = contexts.get(context) ?? { complaints: [] }; // nothing was opened
+    const found = [...complaints];
+    await closing?.close();
     contexts.delete(context);
+    return found;
   },
 };
 
 const emit = (answer) => process.stdout.write(JSON.stringify(answer) + "\n");
 
 try {
-  emit({ event: "ready" });
   for await (const line of createInterface({ input: process.stdin })) {
     const { cmd, ...rest } = JSON.parse(line);
     try {
-      emit({ event: "done", value: (await commands[cmd](rest)) ?? null });
+      emit({ value: (await commands[cmd](rest)) ?? null });
     } catch (err) {
-      emit({ event: "failed", text: `${cmd}: ${err.message}` });
+      emit({ failed: err.message });
     }
   }
 } finally {

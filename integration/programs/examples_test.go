@@ -37,7 +37,7 @@ func (e *exampleEdge) block(t *testing.T, text string) string {
 // The examples do what examples/README.md says, pasted from there, with the pages in Chromium.
 func TestExamples(t *testing.T) {
 	t.Parallel()
-	chrome := &browser.Browser{T: t, Name: "chromium", Driver: browser.StartChromium(t)}
+	chrome := browser.Start(t, "chromium")
 	e := startExamples(t)
 	token, _, _ := strings.Cut(e.block(t, "snippets/worker &"), "go run ./examples")
 	for worker, c := range map[string]struct{ publish, done string }{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -13,14 +14,12 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/millrace/millrace/integration/browser"
-	"github.com/millrace/millrace/integration/harness"
 )
 
 // Page is a page in a browser, in which clients run.
 type Page struct {
 	report func(Report) error
 	linked chan struct{} // closed when the page is linked
-	gone   chan struct{} // closed when that has ended
 
 	mu   sync.Mutex // of writes to link
 	link *websocket.Conn
@@ -29,34 +28,22 @@ type Page struct {
 // StartPage starts a browser with a page; both end with the test.
 func StartPage(t *testing.T, name string, report func(Report) error) (*Page, error) {
 	t.Helper()
-	p := &Page{report: report, linked: make(chan struct{}), gone: make(chan struct{})}
+	if err := HasSDK(); err != nil {
+		return nil, err
+	}
+	p := &Page{report: report, linked: make(chan struct{})}
 	url := Serve(t, "/clients/sdk_page.js", map[string]http.Handler{
 		"/sdk/": Modules(BuiltSDK), "/clients/": Modules("clients"), "/link": http.HandlerFunc(p.take),
 	})
-	for _, kind := range browser.Browsers {
-		if kind.Name != name {
-			continue
-		}
-		b := &browser.Browser{T: t, Name: name, Driver: kind.Start(t), Context: "sdk"}
-		b.Open("page", url, "")
-		select {
-		case <-p.linked:
-		case <-time.After(Limit):
-			return nil, fmt.Errorf("the page does not run after %v", Limit)
-		}
-		t.Cleanup(func() {
-			list, _ := b.Do(harness.Object{"cmd": "complaints", "context": b.Context}).([]any)
-			for _, complaint := range list { // refused handshakes are complaints, too
-				if text := fmt.Sprint(complaint); strings.HasPrefix(text, "uncaught") {
-					t.Errorf("the browser complains: %s", text)
-				}
-			}
-			b.Do(harness.Object{"cmd": "close", "context": b.Context})
-			<-p.gone
-		})
-		return p, HasSDK()
+	b := browser.Start(t, name)
+	b.Expected = regexp.MustCompile("^(error|warning): ") // such as a refused handshake
+	b.Open("page", url, "")
+	select {
+	case <-p.linked:
+		return p, nil
+	case <-time.After(Limit):
+		return nil, fmt.Errorf("the page does not run after %v", Limit)
 	}
-	return nil, fmt.Errorf("there is no program and no browser %s", name)
 }
 
 // Serve serves a page with a script until the test ends, and what it needs, by path. It returns
@@ -82,7 +69,6 @@ func (p *Page) take(w http.ResponseWriter, r *http.Request) {
 		return // the test sees that there is no link
 	}
 	defer link.Close()
-	defer close(p.gone)
 	p.link = link
 	close(p.linked)
 	for {

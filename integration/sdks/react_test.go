@@ -22,7 +22,7 @@ import (
 // of React, for a minute each; MILLRACE_SOAK_TIME is another time.
 func TestReact(t *testing.T) {
 	t.Parallel()
-	chrome := &browser.Browser{T: t, Name: "chromium", Driver: browser.StartChromium(t)}
+	chrome := browser.Start(t, "chromium")
 	for _, version := range harness.AtLength([]string{"19"}, []string{"18", "19"}) {
 		chrome.Run(t, version, func(b *browser.Browser) { react(b, version) })
 	}
