@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/integration/sdk"
 )
 
@@ -30,8 +29,7 @@ func (l *lab) startSubject(k sdk.Kind, keepAlive time.Duration, channels []strin
 	case "node":
 		cmd = machine.Command("node", "clients/sdk_node.mjs")
 	default: // the driver adds the environment of this process
-		cmd = machine.Command("env", hostEnv+"="+k.Where, harness.BrowserRootFolder+"="+filepath.Dir(root),
-			os.Args[0], "-test.run=^TestBrowserHost$")
+		cmd = machine.Command("env", hostEnv+"="+k.Where, os.Args[0], "-test.run=^TestBrowserHost$")
 	}
 	cmd.Dir = ".."
 	c := sdk.NewClient(l.T, "c", k, nil)

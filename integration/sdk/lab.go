@@ -158,7 +158,7 @@ func (s *Stage) Connecting(kind Kind, options Options, addresses ...string) Comm
 	if options.Token == "" && !options.Provider {
 		options.Token = s.Token()
 	}
-	if kind.Where == "chromium" { // else it accepts no certificate over WebTransport
+	if kind.InBrowser() { // else it accepts no certificate over WebTransport
 		for _, e := range s.Edges {
 			hash := harness.LeafHash(s.T, e.HTTPS)
 			options.Hashes = append(options.Hashes, hash[:])
