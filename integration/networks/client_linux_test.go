@@ -58,9 +58,7 @@ func (l *lab) startSubject(k sdk.Kind, keepAlive time.Duration, channels []strin
 	for _, channel := range channels {
 		c.SubscribeAs("callback", tenant, channel, nil)
 	}
-	said := sdk.NewMailbox()
-	c.Hear(said.Put)
-	return &subject{c, said, func() {
+	return &subject{c, c.Together(), func() {
 		if err := driver.End(); err != nil {
 			l.Errorf("%v: %v", k, err)
 		}

@@ -17,18 +17,18 @@ type Client struct {
 	Kind Kind
 	Host host
 
-	Ids             atomic.Int64
-	Answers, Events *Mailbox
+	Events *Mailbox // of the client
 
+	ids     atomic.Int64 // of commands
 	mu      sync.Mutex
-	feeds   map[string]*Mailbox // of subscriptions and presences, by their names
-	history []string            // names of events
-	heard   func(Report)        // gets all reports instead of the mailboxes; nil: nobody
-	failed  error               // why nothing more comes
+	answers *Mailbox
+	feeds   map[string]*Mailbox // of subscriptions and presences by their names; Events has none
 }
 
 func NewClient(t *testing.T, name string, kind Kind, h host) *Client {
-	return &Client{T: t, Name: name, Kind: kind, Host: h, Answers: NewMailbox(), Events: NewMailbox(), feeds: map[string]*Mailbox{}}
+	events := NewMailbox()
+	feeds := map[string]*Mailbox{"": events}
+	return &Client{T: t, Name: name, Kind: kind, Host: h, Events: events, answers: NewMailbox(), feeds: feeds}
 }
 
 // Accept takes a report. It returns what is wrong with it, if it is about nothing.
@@ -36,21 +36,16 @@ func (c *Client) Accept(r Report) error {
 	r.At = time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch feed := c.feeds[r.Sub+r.Watch]; {
-	case c.heard != nil:
-		c.heard(r)
-	case r.Event == "answer" && int64(r.ID) > c.Ids.Load():
+	feed := c.feeds[r.Sub+r.Watch]
+	switch {
+	case r.Event == "answer" && int64(r.ID) > c.ids.Load():
 		return fmt.Errorf("there was no command %d", r.ID)
 	case r.Event == "answer":
-		c.Answers.Put(r)
-	case feed != nil:
-		feed.Put(r)
-	case slices.Contains([]string{"message", "subscriptionEnded", "presenceChange", "presenceEnded"}, r.Event):
+		feed = c.answers
+	case feed == nil:
 		return fmt.Errorf("there is no subscription or presence %q", r.Sub+r.Watch)
-	default:
-		c.history = append(c.history, r.Event)
-		c.Events.Put(r)
 	}
+	feed.Put(r)
 	return nil
 }
 
@@ -58,12 +53,7 @@ func (c *Client) Accept(r Report) error {
 func (c *Client) Fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.heard != nil {
-		c.heard(Report{Event: "ended", Error: &Error{Code: "driver", Text: err.Error()}})
-	}
-	c.failed = err
-	c.Answers.Fail(err)
-	c.Events.Fail(err)
+	c.answers.Fail(err)
 	for _, feed := range c.feeds {
 		feed.Fail(err)
 	}
@@ -75,23 +65,25 @@ func (c *Client) Feed(prefix string) (name string, feed *Mailbox) {
 	defer c.mu.Unlock()
 	name, feed = fmt.Sprintf("%s%d", prefix, len(c.feeds)), NewMailbox()
 	c.feeds[name] = feed
-	if c.failed != nil {
-		feed.Fail(c.failed)
-	}
 	return name, feed
 }
 
-// Hear gives all that comes from now on to a function.
-func (c *Client) Hear(heard func(Report)) {
+// Together is all that comes from now on, in one mailbox in place of the others.
+func (c *Client) Together() *Mailbox {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.heard = heard
+	all := NewMailbox()
+	for name := range c.feeds {
+		c.feeds[name] = all
+	}
+	c.Events, c.answers = all, all
+	return all
 }
 
 // Tell gives the client a command, and returns its id.
 func (c *Client) Tell(command Command) (id int) {
 	c.T.Helper()
-	command.ID, command.Client = int(c.Ids.Add(1)), c.Name
+	command.ID, command.Client = int(c.ids.Add(1)), c.Name
 	if err := c.Host.Send(command); err != nil {
 		c.T.Fatalf("%s: %s: %v", c.Kind, command.Cmd, err)
 	}
@@ -101,9 +93,9 @@ func (c *Client) Tell(command Command) (id int) {
 // Answer awaits that to the command with this id.
 func (c *Client) Answer(id int, cmd string) Report {
 	c.T.Helper()
-	r, ok := c.Answers.Take(func(r Report) bool { return r.ID == id })
+	r, ok := c.answers.Take(func(r Report) bool { return r.ID == id })
 	if !ok {
-		c.T.Fatalf("%s: no answer to %s %s; events: %v", c.Kind, cmd, c.Answers.Why(), c.Events.Rest())
+		c.T.Fatalf("%s: no answer to %s %s; events: %v", c.Kind, cmd, c.answers.Why(), c.Events.Rest())
 	}
 	return r
 }
@@ -183,11 +175,7 @@ func (c *Client) IsBack() Report {
 }
 
 // Count is how many events have come that have one of these names.
-func (c *Client) Count(names ...string) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(slices.DeleteFunc(slices.Clone(c.history), func(event string) bool { return !slices.Contains(names, event) }))
-}
+func (c *Client) Count(names ...string) int { return c.Events.count(names) }
 
 // Never requires that none of these events has come.
 func (c *Client) Never(names ...string) {
@@ -200,12 +188,9 @@ func (c *Client) Never(names ...string) {
 // leave closes the client at the end of its test, before its edges and paths end, which would
 // wait for it.
 func (c *Client) leave() {
-	id := int(c.Ids.Add(1))
-	c.mu.Lock()
-	heard := c.heard != nil
-	c.mu.Unlock()
-	if c.Host.Send(Command{ID: id, Client: c.Name, Cmd: "close"}) == nil && !heard {
-		_, _ = c.Answers.Take(func(r Report) bool { return r.ID == id })
+	id := int(c.ids.Add(1))
+	if c.Host.Send(Command{ID: id, Client: c.Name, Cmd: "close"}) == nil {
+		_, _ = c.answers.Take(func(r Report) bool { return r.ID == id })
 	}
 }
 

@@ -1,65 +1,60 @@
 package sdk
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"time"
 )
 
-// Mailbox keeps reports until somebody takes them.
+// Mailbox keeps reports until somebody takes them, one goroutine alone.
 type Mailbox struct {
-	mu   sync.Mutex
-	list []Report
-	more chan struct{} // closed at the next change
-	end  error         // why nothing more comes; nil: it may
+	changed *sync.Cond // its lock is for all that follows
+	list    []Report
+	counts  map[string]int // of all that ever came, by event
+	end     error          // why nothing more comes; nil: it may
 }
 
-func NewMailbox() *Mailbox { return &Mailbox{more: make(chan struct{})} }
-
-func (m *Mailbox) change(change func()) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	change()
-	close(m.more)
-	m.more = make(chan struct{})
+func NewMailbox() *Mailbox {
+	return &Mailbox{changed: sync.NewCond(new(sync.Mutex)), counts: map[string]int{}}
 }
 
-func (m *Mailbox) Put(r Report) { m.change(func() { m.list = append(m.list, r) }) }
+func (m *Mailbox) Put(r Report) {
+	m.changed.L.Lock()
+	defer m.changed.L.Unlock()
+	m.list = append(m.list, r)
+	m.counts[r.Event]++
+	m.changed.Broadcast()
+}
 
 // Fail says why nothing more comes.
-func (m *Mailbox) Fail(err error) { m.change(func() { m.end = err }) }
+func (m *Mailbox) Fail(err error) {
+	m.changed.L.Lock()
+	defer m.changed.L.Unlock()
+	m.end = err
+	m.changed.Broadcast()
+}
 
 // Why is for messages that say that Take found nothing.
 func (m *Mailbox) Why() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.end != nil {
-		return "(" + m.end.Error() + ")"
-	}
-	return "in " + Limit.String()
+	m.changed.L.Lock()
+	defer m.changed.L.Unlock()
+	return fmt.Sprintf("(%v)", m.end)
 }
 
 // Take removes the first report that matches, and waits for it.
 func (m *Mailbox) Take(matches func(Report) bool) (r Report, found bool) {
-	timeout := time.NewTimer(Limit)
+	timeout := time.AfterFunc(Limit, func() { m.Fail(fmt.Errorf("waited %v", Limit)) })
 	defer timeout.Stop()
-	for seen := 0; ; {
-		m.mu.Lock()
+	m.changed.L.Lock()
+	defer m.changed.L.Unlock()
+	for seen := 0; ; m.changed.Wait() {
 		if i := slices.IndexFunc(m.list[seen:], matches); i >= 0 {
 			r = m.list[seen+i]
 			m.list = slices.Delete(m.list, seen+i, seen+i+1)
-			m.mu.Unlock()
 			return r, true
 		}
-		seen = len(m.list)
-		more, end := m.more, m.end
-		m.mu.Unlock()
-		if end != nil {
-			return r, false
-		}
-		select {
-		case <-more:
-		case <-timeout.C:
+		if seen = len(m.list); m.end != nil {
 			return r, false
 		}
 	}
@@ -70,7 +65,16 @@ func (m *Mailbox) Next() (Report, bool) { return m.Take(func(Report) bool { retu
 
 // Rest is what nobody has taken.
 func (m *Mailbox) Rest() []Report {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.changed.L.Lock()
+	defer m.changed.L.Unlock()
 	return slices.Clone(m.list)
+}
+
+func (m *Mailbox) count(events []string) (n int) {
+	m.changed.L.Lock()
+	defer m.changed.L.Unlock()
+	for _, event := range events {
+		n += m.counts[event]
+	}
+	return n
 }

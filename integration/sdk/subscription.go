@@ -54,13 +54,12 @@ func (s *Sub) Next() Report {
 // free.
 func (s *Sub) Want(tenant, channel, payload, pattern string, patterns ...string) {
 	s.C.T.Helper()
-	shown := func(tenant, channel, payload, pattern string, patterns ...string) string {
-		slices.Sort(patterns)
-		return fmt.Sprintf("tenant %q, channel %q, payload %q, pattern %q of %q", tenant, channel, payload, pattern, patterns)
-	}
-	r := s.Next()
-	got := shown(r.Tenant, r.Channel, string(r.Payload), r.Pattern, r.Patterns...)
-	if want := shown(tenant, channel, payload, pattern, append(patterns, pattern)...); got != want {
+	const form = "tenant %q, channel %q, payload %q, pattern %q of %q"
+	r, all := s.Next(), append(patterns, pattern)
+	slices.Sort(r.Patterns)
+	slices.Sort(all)
+	got := fmt.Sprintf(form, r.Tenant, r.Channel, r.Payload, r.Pattern, r.Patterns)
+	if want := fmt.Sprintf(form, tenant, channel, payload, pattern, all); got != want {
 		s.C.T.Fatalf("%s: got %s; want %s", s.C.Kind, Short(got), Short(want))
 	}
 }
