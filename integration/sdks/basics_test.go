@@ -63,12 +63,14 @@ func messages(s *stage) {
 // What an application does not read in time is dropped as it wishes, and it is told.
 func localQueues(s *stage) {
 	c := s.Connect(sdk.Options{})
+	last := c.Subscribe(s.Tenant, "last")
 	for policy, kept := range map[string]string{"drop-oldest": "6789", "drop-newest": "0123", "end": ""} {
 		held := c.SubscribeAs("held", s.Tenant, policy, &sdk.Options{Queue: 4, QueuePolicy: policy})
 		for i := range 10 {
 			c.Publish(s.Tenant, policy, strconv.Itoa(i))
 		}
-		c.Flush() // the client has handled all
+		c.Publish(s.Tenant, "last", "")
+		_ = last.Next() // all before it have come, which Flush does not say
 		held.Do("read")
 		if policy == "end" {
 			held.WantEnd("queue_full")
