@@ -14,39 +14,25 @@ import (
 	"github.com/millrace/millrace/integration/harness"
 )
 
-// All tests in a browser are below this one: they in one browser share it. Firefox has those
-// in which it differs: its WebTransport.
+// Pages without SDK, and the page of `pubsub dev`, each in one of the browsers: where these
+// differ, the scenarios of the SDKs show it. All tests in one share it.
 func TestBrowser(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"chromium", "firefox"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := browser.Start(t, name)
-			demoTests(t, b)
-			b.Run(t, "WebTransport", webTransportTest)
-		})
-	}
-}
-
-// demoTests are about the page of `pubsub dev`.
-func demoTests(t *testing.T, c *browser.Browser) {
+	chromium, firefox := browser.Start(t, "chromium"), browser.Start(t, "firefox")
 	d := harness.NewDevEdge(t)
 	d.Start(t)
 	page := fmt.Sprintf("http://localhost:%d/demo", d.Ports[1])
 	secure := fmt.Sprintf("https://localhost:%d/demo", d.Ports[0])
-	c.Run(t, "demo by WebTransport", func(c *browser.Browser) { demoTest(c, d, secure, "WebTransport", "an AUTH line") })
-	if c.Name == "chromium" {
-		c.Run(t, "demo by WebSocket", func(c *browser.Browser) { demoTest(c, d, page, "WebSocket", "the subprotocol list") })
-		c.Run(t, "demo without WebTransport", func(c *browser.Browser) {
-			p := c.Open("tab", page, `delete globalThis.WebTransport`)
-			p.See("#abilities", "This browser has no WebTransport. WebSocket works.")
-			p = c.Open("no hash", page, script(c.T, "lacking_page.js")+`lacking("serverCertificateHashes")`)
-			p.See("#abilities", "It does not accept a certificate by its hash (serverCertificateHashes)")
-		})
-		c.Run(t, "demo whose edge stops and comes back", func(c *browser.Browser) { reconnectTest(c, d) })
-		return
-	}
-	d.Stop(t, syscall.SIGTERM)
+	firefox.Run(t, "demo by WebTransport", func(b *browser.Browser) { demoTest(b, d, secure, "WebTransport", "an AUTH line") })
+	chromium.Run(t, "demo by WebSocket", func(b *browser.Browser) { demoTest(b, d, page, "WebSocket", "the subprotocol list") })
+	chromium.Run(t, "demo without WebTransport", func(b *browser.Browser) {
+		p := b.Open("tab", page, `delete globalThis.WebTransport`)
+		p.See("#abilities", "This browser has no WebTransport. WebSocket works.")
+		p = b.Open("no hash", page, script(b.T, "lacking_page.js")+`lacking("serverCertificateHashes")`)
+		p.See("#abilities", "It does not accept a certificate by its hash (serverCertificateHashes)")
+	})
+	chromium.Run(t, "demo whose edge stops and comes back", func(b *browser.Browser) { reconnectTest(b, d) })
+	chromium.Run(t, "WebTransport", webTransportTest)
 }
 
 func demoTest(c *browser.Browser, d *harness.DevEdge, page, transport, credentials string) {

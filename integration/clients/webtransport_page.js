@@ -53,17 +53,6 @@ globalThis.wt = (() => {
   }
 
   return {
-    // knows tells whether this browser looks at an option. It refuses the address after that.
-    knows(name) {
-      let read = false;
-      const options = Object.defineProperty({}, name, { get: () => void (read = true) });
-      try {
-        new WebTransport("no address", options);
-      } catch {
-        return read;
-      }
-    },
-
     // open returns the protocol that the edge has chosen. An attempt that takes long is
     // given up for another, as the SDK does. On a machine that is busy, Firefox 153
     // rarely has the connection that it makes ahead of a request before it has the request,
