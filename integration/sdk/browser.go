@@ -90,11 +90,5 @@ func (p *Page) Send(command Command) error {
 	return p.link.WriteJSON(command)
 }
 
-// Modules serves a folder with the type that browsers want of modules.
-func Modules(folder string) http.Handler {
-	files := http.FileServer(http.Dir(folder))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/javascript")
-		files.ServeHTTP(w, r)
-	})
-}
+// Modules serves a folder.
+func Modules(folder string) http.Handler { return http.FileServer(http.Dir(folder)) }

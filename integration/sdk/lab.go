@@ -1,7 +1,6 @@
 package sdk
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -39,16 +38,16 @@ func (l *Lab) host(kind Kind) (host, error) {
 }
 
 func (l *Lab) start(kind Kind) (host, error) {
-	var roots bytes.Buffer
+	var roots []byte
 	for _, e := range l.Roots {
 		root, err := os.ReadFile(e.RootFile())
 		if err != nil {
 			return nil, err
 		}
-		roots.Write(root)
+		roots = append(roots, root...)
 	}
 	file := filepath.Join(l.T.TempDir(), "roots.pem")
-	if err := os.WriteFile(file, roots.Bytes(), 0o600); err != nil {
+	if err := os.WriteFile(file, roots, 0o600); err != nil {
 		return nil, err
 	}
 	p := Programs[kind.Where]

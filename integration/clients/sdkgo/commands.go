@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,18 +60,15 @@ func (c *driven) carryOut(command clientdriver.Command, answer *clientdriver.Rep
 
 func (c *driven) publish(ctx context.Context, command clientdriver.Command, answer *clientdriver.Report) (err error) {
 	delivery := map[string]client.Delivery{"one-nearest": client.OneNearest, "one-random": client.OneRandom}[command.Delivery]
-	switch {
-	case command.Confirm:
-		opts := []client.PublishOption{client.WithDelivery(delivery)}
-		if command.Key != "" {
-			opts = append(opts, client.WithKey(command.Key))
-		}
-		answer.Position, err = c.client.PublishConfirmed(ctx, command.Tenant, command.Channel, command.Payload, opts...)
-		return err
-	case command.Delivery == "":
-		return c.client.Publish(ctx, command.Tenant, command.Channel, command.Payload)
+	if !command.Confirm {
+		return c.client.PublishTo(ctx, delivery, command.Tenant, command.Channel, command.Payload)
 	}
-	return c.client.PublishTo(ctx, delivery, command.Tenant, command.Channel, command.Payload)
+	opts := []client.PublishOption{client.WithDelivery(delivery)}
+	if command.Key != "" {
+		opts = append(opts, client.WithKey(command.Key))
+	}
+	answer.Position, err = c.client.PublishConfirmed(ctx, command.Tenant, command.Channel, command.Payload, opts...)
+	return err
 }
 
 func (c *driven) connect(ctx context.Context, command clientdriver.Command) error {
@@ -153,11 +151,9 @@ func (c *driven) token(ctx context.Context) (token client.AccessToken, err error
 }
 
 func (c *driven) subscribe(ctx context.Context, command clientdriver.Command) (err error) {
-	var options []client.SubscribeOption
-	if o := command.Options; o != nil && o.Queue != 0 {
-		options = append(options, client.WithQueue(o.Queue, client.QueuePolicy(o.QueuePolicy)))
-	}
-	if o := command.Options; o != nil && o.History != nil {
+	o := cmp.Or(command.Options, &clientdriver.Options{})
+	options := []client.SubscribeOption{client.WithQueue(o.Queue, client.QueuePolicy(o.QueuePolicy))}
+	if o.History != nil {
 		options = append(options, client.WithHistory(from(o.History)))
 	}
 	var s *client.Subscription
@@ -177,17 +173,16 @@ func (c *driven) subscribe(ctx context.Context, command clientdriver.Command) (e
 
 // from is the option history.
 func from(history any) client.From {
-	switch history := history.(type) {
-	case string:
-		if history == "now" {
-			return client.Now
-		}
-	case map[string]any:
-		if position, ok := history["after"].(string); ok {
-			return client.After(position)
-		}
-		n, _ := history["last"].(float64)
-		return client.LastN(int(n))
+	fields, _ := history.(map[string]any)
+	last, isLast := fields["last"].(float64)
+	position, isAfter := fields["after"].(string)
+	switch {
+	case isLast:
+		return client.LastN(int(last))
+	case isAfter:
+		return client.After(position)
+	case history == "now":
+		return client.Now
 	}
 	return client.Last
 }
