@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/millrace/millrace/integration/harness"
+	"github.com/millrace/millrace/internal/loopback"
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/internal/netlab"
 	"github.com/millrace/millrace/internal/smalldisk"
@@ -85,7 +86,10 @@ func startLab(t *testing.T) *lab {
 	if harness.Soaking {
 		options[0] = withClock(t)
 	}
-	listens := free(t, 3)
+	var listens []string
+	for range 3 {
+		listens = append(listens, fmt.Sprintf("127.0.0.1:%d", loopback.FreePort(t)))
+	}
 	for at := range listens {
 		if l.disks = append(l.disks, t.TempDir()); netlab.Possible() == nil {
 			l.disks[at] = smalldisk.Mount(t, 160<<20)

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -181,20 +180,4 @@ func TestKilledNode(t *testing.T) {
 	open.Ping()
 	t.Logf("tokens can be issued after %v", time.Since(killed))
 	end(s, t, 0, 2)
-}
-
-// awaitEdges waits until an edge lists these.
-func awaitEdges(o *harness.Overlay, at int, want ...int) {
-	o.T.Helper()
-	var hosts []string
-	for _, i := range want {
-		hosts = append(hosts, fmt.Sprintf("e%d.example.com", i))
-	}
-	o.Edges[at].Poll(fmt.Sprintf("its list to have %v", hosts), func() bool {
-		var listed []string
-		for _, e := range o.Listed(at) {
-			listed = append(listed, e.Host)
-		}
-		return slices.Equal(listed, hosts)
-	})
 }

@@ -18,47 +18,229 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// What follows runs the configurations of docs/clustering.md as they stand there,
-// with other addresses.
-
-// guide returns a block of docs/clustering.md by the name in its first line.
-func guide(t *testing.T, name string) string {
-	t.Helper()
-	_, block, _ := strings.Cut(guideText(t, "```\n# "+name+"\n"), "```\n# "+name+"\n")
-	block, _, _ = strings.Cut(block, "```\n")
-	return block
+// guide runs the configurations of docs/clustering.md as they stand there, with a port on loopback
+// for each of their addresses.
+type guide struct {
+	*harness.Overlay
+	text  string
+	ports map[string]int // by address
+	env   []string       // of edges and NATS servers
 }
 
-// guideText is all of the guide, which must have these words.
-func guideText(t *testing.T, words string) string {
+const guidePassword = "c0rrect-horse"
+
+var (
+	guideSecret  = regexp.MustCompile(`\{env\.(\w+)\}|\$([A-Z]+_\w+)`)
+	guideAddress = regexp.MustCompile(`10(\.\d+){3}:\d+`)
+	guideSite    = regexp.MustCompile(`(?m)^[a-z0-9-]+\.example\.com \{$`)
+)
+
+func readGuide(t *testing.T) *guide {
 	t.Helper()
 	text, err := os.ReadFile("../docs/clustering.md")
-	if err != nil || !strings.Contains(string(text), words) {
-		t.Fatalf("docs/clustering.md has no %q (%v)", words, err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return string(text)
+	g := &guide{Overlay: &harness.Overlay{T: t}, text: string(text), ports: map[string]int{}}
+	for _, name := range guideSecret.FindAllStringSubmatch(g.text, -1) {
+		g.env = append(g.env, name[1]+name[2]+"="+guidePassword)
+	}
+	return g
 }
 
-var exampleSite = regexp.MustCompile(`(?m)^[a-z0-9-]+\.example\.com \{$`)
-
-// here makes a Caddyfile of the guide one that StartEdge can run.
-func here(t *testing.T, caddyfile string) string {
-	t.Helper()
-	caddyfile = strings.Replace(caddyfile, "{\n\tpubsub {\n",
-		"{"+harness.GlobalOptions+"\tpubsub {\n\t\tdrain 7s\n"+harness.DefaultMaster+harness.FastBandwidth, 1)
-	if !exampleSite.MatchString(caddyfile) {
-		t.Fatalf("no site in\n%s", caddyfile)
-	}
-	return exampleSite.ReplaceAllString(caddyfile, "http://localhost:{{.HTTP}} {")
+// local replaces the addresses in a text.
+func (g *guide) local(text string) string {
+	g.T.Helper()
+	return guideAddress.ReplaceAllStringFunc(text, func(address string) string {
+		if g.ports[address] == 0 {
+			g.ports[address] = loopback.FreePort(g.T)
+		}
+		return fmt.Sprintf("127.0.0.1:%d", g.ports[address])
+	})
 }
 
-// startAt adds an edge to the overlay.
-func startAt(o *harness.Overlay, caddyfile string, options ...harness.Option) {
-	o.T.Helper()
-	if len(o.Edges) > 0 {
-		options = append(options, harness.WithMaster(o.Edges[0]))
+// block returns a block by the name in its first line, with some of its texts replaced.
+func (g *guide) block(name string, pairs ...string) string {
+	g.T.Helper()
+	_, block, _ := strings.Cut(g.text, "```\n# "+name+"\n")
+	block, _, found := strings.Cut(block, "```\n")
+	if !found {
+		g.T.Fatalf("docs/clustering.md has no block %q", name)
 	}
-	o.Edges = append(o.Edges, harness.StartEdge(o.T, here(o.T, caddyfile), options...))
+	return g.local(harness.Replaced(g.T, block, pairs...))
+}
+
+// startNode starts a NATS server with a block, at an address of the guide.
+func (g *guide) startNode(address, login, block string) *natstest.Node {
+	g.T.Helper()
+	n := natstest.NewNode(g.T, harness.NatsServer(g.T))
+	n.Client, n.Login, n.Env = g.ports[address], login+":"+guidePassword, g.env
+	n.Start(g.T, strings.Replace(block, "/var/lib/nats", strconv.Quote(g.T.TempDir()), 1))
+	g.Nodes = append(g.Nodes, n)
+	return n
+}
+
+// startEdge adds an edge with a block.
+func (g *guide) startEdge(block string, options ...harness.Option) {
+	g.T.Helper()
+	if len(g.Edges) > 0 {
+		options = append(options, harness.WithMaster(g.Edges[0]))
+	}
+	for _, variable := range g.env {
+		options = append(options, harness.WithEnv(variable))
+	}
+	block = guideSite.ReplaceAllString(block, "http://localhost:{{.HTTP}} {")
+	g.Edges = append(g.Edges, harness.StartEdge(g.T, harness.Replaced(g.T, block,
+		"{\n\tpubsub {\n", "{"+harness.GlobalOptions+"\tpubsub {\n\t\tdrain 7s\n"+harness.DefaultMaster+harness.FastBandwidth), options...))
+}
+
+// clean requires that NATS denies no edge anything, and that no log and no saved configuration of
+// an edge has a secret.
+func (g *guide) clean() {
+	g.T.Helper()
+	var texts []string
+	for _, e := range g.Edges {
+		config := e.AdminCall("GET", "/config/", nil)
+		config.Decode(g.T, http.StatusOK, new(harness.Object))
+		texts = append(texts, e.Output(), string(config.Body))
+	}
+	for _, n := range g.Nodes {
+		texts = append(texts, n.Output())
+	}
+	for _, text := range texts {
+		if strings.Contains(text, guidePassword) || strings.Contains(strings.ToLower(text), "permissions violation") {
+			g.T.Errorf("this has a password, or a refusal:\n%s", text)
+		}
+	}
+}
+
+// awaitListed waits until an edge lists these.
+func (g *guide) awaitListed(at int, want ...string) {
+	g.T.Helper()
+	for i, name := range want {
+		want[i] = "{" + name + ".example.com EU}"
+	}
+	g.Edges[at].Poll(fmt.Sprintf("its list to have %v", want), func() bool { return fmt.Sprint(g.Listed(at)) == fmt.Sprint(want) })
+}
+
+// One edge needs no NATS, and lists those edges that stand in its Caddyfile.
+func TestGuideOneEdge(t *testing.T) {
+	t.Parallel()
+	g := readGuide(t)
+	g.startEdge(g.block("edge", "\tpubsub\n", "\tpubsub\n\tpubsub_edges /near {\n\t\tedge eu.example.com EU\n\t\tedge us.example.com:8443\n\t}\n"))
+	works(g.Overlay)
+	const want = `{"edges":[{"host":"eu.example.com","region":"EU"},{"host":"us.example.com:8443"}]}`
+	e := g.Edges[0]
+	if a := e.Rest("GET", "/near", "", nil); a.Status != http.StatusOK || string(a.Body) != want || a.Header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("the list of edges is %d %s %v", a.Status, a.Body, a.Header)
+	}
+	e.Rest("POST", "/near", "", harness.Object{}).Problem(t, http.StatusMethodNotAllowed, "method_not_allowed")
+}
+
+// Three edges with NATS inside: two of them are enough, and the third one may lose its data.
+func TestGuideThreeEdges(t *testing.T) {
+	t.Parallel()
+	g := readGuide(t)
+	block := func(n string) string {
+		return g.block("three", "listen 10.0.0.1:6222", "listen 10.0.0."+n+":6222", "edge-1", "edge-"+n)
+	}
+	g.startEdge(block("1"))
+	g.Edges[0].Rest("POST", "/v1/get-token", g.Edges[0].Master, harness.TokenRequest(harness.AllowAll("room"))).
+		Problem(t, http.StatusServiceUnavailable, "") // one of three is no majority
+	g.startEdge(block("2"))
+	g.startEdge(block("3"))
+	works(g.Overlay)
+	g.awaitListed(1, "edge-1", "edge-2", "edge-3")
+	g.clean()
+
+	third := g.Edges[2]
+	third.Kill()
+	g.awaitListed(0, "edge-1", "edge-2")
+	g.Token = awaitToken(g.Overlay, 0) // two of three are enough
+	g.Edges = g.Edges[:2]
+	data := filepath.Join(third.Dir, "data", "caddy", "pubsub", "nats")
+	if _, err := os.Stat(filepath.Join(data, "jetstream")); err != nil {
+		t.Fatal(err)
+	}
+	g.Edges[0].Must(os.RemoveAll(data)) // as on another machine
+	g.startEdge(block("3"), harness.InDir(third.Dir))
+	g.awaitListed(0, "edge-1", "edge-2", "edge-3")
+	g.Edges[2].Poll("a token that was issued meanwhile to work", func() bool { return accepts(g.Edges[2], g.Token) })
+	works(g.Overlay)
+
+	g.Edges[1].AdminCLI("drain").Want(0, "", "")
+	g.awaitListed(0, "edge-1", "edge-3")
+	g.awaitListed(1, "edge-1", "edge-3")
+}
+
+// Edges beside a cluster of NATS servers. The permissions of the guide are all that they need,
+// also with a history.
+func TestGuideBesideCluster(t *testing.T) {
+	t.Parallel()
+	g := readGuide(t)
+	if !strings.Contains(g.text, "The user [above](#edges-beside-a-nats-cluster) needs `$KV.millrace_histories.>` in addition to what it has.") {
+		t.Error("the guide does not say what a history needs")
+	}
+	for _, n := range []string{"1", "2", "3"} {
+		g.startNode("10.0.1."+n+":4222", "edge", g.block("nats-1.conf", `"$KV.millrace_tokens.>"`, `"$KV.millrace_tokens.>", "$KV.millrace_histories.>"`,
+			"nats-1", "nats-"+n, "listen: 10.0.1.1", "listen: 10.0.1."+n))
+	}
+	g.AwaitAll(g.Nodes...)
+	for range 2 {
+		g.startEdge(g.block("beside", "\t\tregion EU\n",
+			"\t\tregion EU\n\t\thistory chat {\n\t\t\tchannels chat.#\n\t\t}\n\t\thistory_store nats {\n\t\t\treplicas 3\n\t\t}\n"))
+	}
+	works(g.Overlay)
+	g.Token = g.Edges[0].Issue(history.AllowHistory("a", "b")).Token
+	for at := range g.Edges {
+		history.AwaitHistory(g.Overlay, at)
+	}
+	positions := history.Store(g.Session(0), "chat.1", "1", "2")
+	history.Resume(g.Session(1), "chat.#", positions[0].String(), "complete chat.1=2")
+	g.Edges[1].AdminCLI("history", "purge", "chat", "--tenant", history.KeptTenant).Want(0, "2 messages are deleted.", "")
+	history.Resume(g.Session(0), "chat.1", positions[0].String(), "gap")
+	g.clean()
+}
+
+// Three regions, and a site that joins one by a leaf node: one beside its edges,
+// and one inside an edge.
+func TestGuideRegions(t *testing.T) {
+	t.Parallel()
+	g := readGuide(t)
+	const routes = "nats://10.1.0.1:6222, nats://10.1.0.2:6222, nats://10.1.0.3:6222"
+	for _, s := range []struct{ region, host, routes string }{
+		{"EU", "10.1.0.1", routes}, {"EU", "10.1.0.2", routes}, {"EU", "10.1.0.3", routes},
+		{"US", "10.2.0.1", "nats://10.2.0.1:6222"}, {"AP", "10.3.0.1", "nats://10.3.0.1:6222"},
+	} {
+		g.startNode(s.host+":4222", "edge", g.block("eu.conf", "server_name: eu-1", "server_name: "+s.host,
+			routes, s.routes, "listen: 10.1.0.1", "listen: "+s.host, "\n\tname: EU\n", "\n\tname: "+s.region+"\n"))
+	}
+	g.AwaitAll(g.Nodes...)
+	const url = "nats-leaf://edge:<password>@10.1.0.1:7422"
+	if !strings.Contains(g.text, url) {
+		t.Error("the guide has no", url)
+	}
+	g.env = append(g.env, "NATS_LEAF_URL="+g.local(strings.Replace(url, "<password>", guidePassword, 1)))
+	leaf := g.startNode("10.1.9.1:4222", "edge", g.block("leaf.conf"))
+	leaf.AwaitClients(t)
+
+	outside := regexp.MustCompile(`(?s)\{\n\t+embedded \{.*?\n\t\t\t\}`)
+	for _, node := range []*natstest.Node{g.Nodes[0], g.Nodes[3], leaf} {
+		g.startEdge(outside.ReplaceAllString(g.block("site"), node.URL()+" {"))
+	}
+	file := filepath.Join(t.TempDir(), "leaf.conf")
+	g.Edges[0].Must(os.WriteFile(file, []byte(g.block("leaf.conf", "10.1.9.1:4222", "10.1.9.2:4222", "site-1", "site-2")), 0o600))
+	g.startEdge(g.block("site", "/etc/millrace/leaf.conf", file))
+	works(g.Overlay)
+	g.clean()
+
+	// A message for one connection stays as near as it can: not at the US.
+	jobs := g.Spread("jobs", "jobs", 0, 1, 1, 0)
+	p := g.Session(0)
+	for i := range 20 {
+		p.PublishTagged(wire.OneNearest, "paint.room", "jobs", strconv.Itoa(i))
+		jobs[2][0].ExpectDeliver("paint.room", "jobs", strconv.Itoa(i), "jobs")
+	}
 }
 
 // awaitToken issues a token at an edge, when the store is ready for it.
@@ -81,22 +263,15 @@ func tryIssue(e *harness.Edge, request harness.Object) string {
 	return got.Token
 }
 
-// works shows that the edges are one overlay: each one's messages reach all, its
-// tokens work at all, and are revoked at all.
-func works(o *harness.Overlay) {
+// works shows that the edges are one overlay: each one's messages reach all, and its tokens, if it
+// issues any, work at all, and are revoked at all.
+func works(o *harness.Overlay, readers ...int) {
 	o.T.Helper()
 	o.Token = awaitToken(o, 0)
-	counts := make([]int, len(o.Edges))
-	for at := range counts {
-		counts[at] = 1
-	}
-	sessions := o.Spread("news.#", "news.mark", counts...)
+	o.Spread("news.#", "news.mark", slices.Repeat([]int{1}, len(o.Edges))...)
 	for at, e := range o.Edges {
-		p := o.Session(at)
-		text := "from " + strconv.Itoa(at)
-		p.Publish("paint.room", "news.today", text)
-		for _, list := range sessions {
-			list[0].ExpectDeliver("paint.room", "news.today", text, "news.#")
+		if slices.Contains(readers, at) {
+			continue
 		}
 		one := *o
 		one.Token = awaitToken(o, at)
@@ -108,203 +283,5 @@ func works(o *harness.Overlay) {
 		for _, s := range open {
 			expectRevoked(s)
 		}
-	}
-}
-
-// One edge needs no NATS, and lists those edges that stand in its Caddyfile.
-func TestGuideOneEdge(t *testing.T) {
-	t.Parallel()
-	o := &harness.Overlay{T: t}
-	startAt(o, strings.Replace(guide(t, "edge"), "\tpubsub\n", "\tpubsub\n\tpubsub_edges /near {\n\t\tedge eu.example.com EU\n\t\tedge us.example.com:8443\n\t}\n", 1))
-	works(o)
-	const want = `{"edges":[{"host":"eu.example.com","region":"EU"},{"host":"us.example.com:8443"}]}`
-	e := o.Edges[0]
-	if a := e.Rest("GET", "/near", "", nil); a.Status != http.StatusOK || string(a.Body) != want || a.Header.Get("Access-Control-Allow-Origin") != "*" {
-		t.Errorf("the list of edges is %d %s %v", a.Status, a.Body, a.Header)
-	}
-	e.Rest("POST", "/near", "", harness.Object{}).Problem(t, http.StatusMethodNotAllowed, "method_not_allowed")
-}
-
-// Three edges with NATS inside: two of them are enough, and the third one may lose its data.
-func TestGuideThreeEdges(t *testing.T) {
-	t.Parallel()
-	o := &harness.Overlay{T: t}
-	routes, secret := free(t, 3), harness.WithEnv("MILLRACE_CLUSTER_PASSWORD="+guidePassword)
-	text := func(i int) string {
-		return harness.Replaced(t, guide(t, "three"),
-			"listen 10.0.0.1:6222", "listen "+routes[i],
-			"10.0.0.1:6222", routes[0], "10.0.0.2:6222", routes[1], "10.0.0.3:6222", routes[2],
-			"name edge-1", fmt.Sprintf("name edge-%d", i+1), "announce edge-1.example.com", fmt.Sprintf("announce e%d.example.com", i))
-	}
-	startAt(o, text(0), secret)
-	o.Edges[0].Rest("POST", "/v1/get-token", o.Edges[0].Master, harness.TokenRequest(harness.AllowAll("room"))).
-		Problem(t, http.StatusServiceUnavailable, "") // one of three is no majority
-	startAt(o, text(1), secret)
-	startAt(o, text(2), secret)
-	works(o)
-	awaitEdges(o, 1, 0, 1, 2)
-	lack(o, guidePassword)
-
-	if got := o.Listed(0); len(got) != 3 || got[0].Region != "EU" {
-		t.Errorf("the edges are %v", got)
-	}
-
-	third := o.Edges[2]
-	third.Kill()
-	awaitEdges(o, 0, 0, 1)
-	o.Token = awaitToken(o, 0) // two of three are enough
-	o.Edges = o.Edges[:2]
-	data := filepath.Join(third.Dir, "data", "caddy", "pubsub", "nats")
-	if _, err := os.Stat(filepath.Join(data, "jetstream")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(data); err != nil { // as on another machine
-		t.Fatal(err)
-	}
-	startAt(o, text(2), secret, harness.InDir(third.Dir))
-	awaitEdges(o, 0, 0, 1, 2)
-	o.Edges[2].Poll("a token that was issued meanwhile to work", func() bool { return accepts(o.Edges[2], o.Token) })
-	works(o)
-
-	o.Edges[1].AdminCLI("drain").Want(0, "", "")
-	awaitEdges(o, 0, 0, 2)
-	awaitEdges(o, 1, 0, 2)
-}
-
-// lack requires that no log and no saved configuration of an edge has a secret.
-func lack(o *harness.Overlay, secret string) {
-	o.T.Helper()
-	for i, e := range o.Edges {
-		answer := e.AdminCall("GET", "/config/", nil)
-		if answer.Status != http.StatusOK || strings.Contains(e.Output()+string(answer.Body), secret) {
-			o.T.Errorf("the log or the configuration of edge %d has a password: %d", i, answer.Status)
-		}
-	}
-}
-
-const guidePassword = "c0rrect-horse"
-
-// guideNode is a NATS server that takes the user of the guide.
-func guideNode(t *testing.T) *natstest.Node {
-	t.Helper()
-	n := natstest.NewNode(t, harness.NatsServer(t))
-	n.Login, n.Env = "edge:"+guidePassword, []string{"NATS_PASSWORD=" + guidePassword, "NATS_ADMIN_PASSWORD=adm1n"}
-	return n
-}
-
-// free returns so many addresses that nobody uses.
-func free(t *testing.T, n int) (list []string) {
-	t.Helper()
-	for range n {
-		list = append(list, fmt.Sprintf("127.0.0.1:%d", loopback.FreePort(t)))
-	}
-	return list
-}
-
-// Edges beside a cluster of NATS servers. The permissions of the guide are all that they need,
-// also with a history.
-func TestGuideBesideCluster(t *testing.T) {
-	t.Parallel()
-	o := &harness.Overlay{T: t}
-	address := func(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
-	for range 3 {
-		o.Nodes = append(o.Nodes, guideNode(t))
-	}
-	guideText(t, "The user [above](#edges-beside-a-nats-cluster) needs `$KV.millrace_histories.>` in addition to what it has.")
-	config := harness.Replaced(t, guide(t, "nats-1.conf"), `"$KV.millrace_tokens.>"`, `"$KV.millrace_tokens.>", "$KV.millrace_histories.>"`)
-	for i, node := range o.Nodes {
-		node.Start(t, harness.Replaced(t, config,
-			"nats-1", fmt.Sprintf("nats-%d", i+1), "/var/lib/nats", strconv.Quote(t.TempDir()),
-			"listen: 10.0.1.1:4222", "listen: "+address(node.Client),
-			"listen: 10.0.1.1:6222", "listen: "+address(node.Route),
-			"10.0.1.1:6222", address(o.Nodes[0].Route), "10.0.1.2:6222", address(o.Nodes[1].Route), "10.0.1.3:6222", address(o.Nodes[2].Route)))
-	}
-	o.AwaitAll(o.Nodes...)
-	for range 2 {
-		startAt(o, harness.Replaced(t, guide(t, "beside"), "10.0.1.1:4222", address(o.Nodes[0].Client),
-			"10.0.1.2:4222", address(o.Nodes[1].Client), "10.0.1.3:4222", address(o.Nodes[2].Client),
-			"\t\tregion EU\n", "\t\tregion EU\n\t\thistory chat {\n\t\t\tchannels chat.#\n\t\t}\n\t\thistory_store nats {\n\t\t\treplicas 3\n\t\t}\n"),
-			harness.WithEnv("NATS_PASSWORD="+guidePassword))
-	}
-	works(o)
-	o.Token = o.Edges[0].Issue(history.AllowHistory("a", "b")).Token
-	for at := range o.Edges {
-		history.AwaitHistory(o, at)
-	}
-	p, s := o.Session(0), o.Session(1)
-	history.Resume(s, "chat.#", "now", "complete")
-	positions := history.Store(p, "chat.1", "1", "2")
-	s.ExpectDeliver(history.KeptTenant, "chat.1", "1", "chat.#")
-	s.ExpectDeliver(history.KeptTenant, "chat.1", "2", "chat.#")
-	o.KillAndStart(1, o.Edges[1].Given, func() { positions = append(positions, history.Store(p, "chat.1", "3")...) }, harness.WithEnv("NATS_PASSWORD="+guidePassword))
-	s = o.Session(1)
-	history.Resume(s, "chat.#", positions[0].String(), "complete chat.1=2 chat.1=3") // read from NATS
-	// The last reload decides for all, and so does a purge.
-	o.Edges[0].Reload(strings.Replace(o.Edges[0].Given, "channels chat.#\n", "channels chat.#\n\t\t\tmessages 2\n", 1))
-	o.Edges[1].Poll("the lower limit to hold", func() bool {
-		return strings.Count(o.Edges[1].AdminCLI("history", "read", "chat", history.KeptTenant, "chat.#").Out, " chat.1 ") == 2
-	})
-	o.Edges[1].AdminCLI("history", "purge", "chat", "--tenant", history.KeptTenant).Want(0, "2 messages are deleted.", "")
-	history.Resume(o.Session(0), "chat.1", positions[0].String(), "gap")
-	o.Edges[1].AdminCLI("history", "list").Want(0, history.BeginTenant, "")
-	for _, node := range o.Nodes {
-		if strings.Contains(node.Output(), "Violation") {
-			t.Errorf("NATS refused something:\n%s", node.Output())
-		}
-	}
-	lack(o, guidePassword)
-}
-
-// Three regions, and a site that joins one by a leaf node: one beside its edges,
-// and one inside an edge.
-func TestGuideRegions(t *testing.T) {
-	t.Parallel()
-	o := &harness.Overlay{T: t}
-	regions := []string{"EU", "EU", "EU", "US", "AP"} // of the servers
-	leafs, gateways := free(t, len(regions)), free(t, len(regions))
-	routes := map[string][]string{"EU": free(t, 3), "US": free(t, 1), "AP": free(t, 1)}
-	for i, region := range regions {
-		node, list := guideNode(t), routes[region]
-		all, at := slices.Repeat(list, 3), i%3
-		config := harness.Replaced(t, guide(t, "eu.conf"),
-			"server_name: eu-1", fmt.Sprintf("server_name: %s-%d", region, at), "/var/lib/nats", strconv.Quote(t.TempDir()),
-			"10.1.0.1:4222", fmt.Sprintf("127.0.0.1:%d", node.Client),
-			"listen: 10.1.0.1:6222", "listen: "+list[at%len(list)], "listen: 10.1.0.1:7222", "listen: "+gateways[i], "listen: 10.1.0.1:7422", "listen: "+leafs[i],
-			"10.1.0.1:6222", all[0], "10.1.0.2:6222", all[1], "10.1.0.3:6222", all[2],
-			"10.1.0.1:7222", gateways[0], "10.1.0.2:7222", gateways[1], "10.2.0.1:7222", gateways[3], "10.3.0.1:7222", gateways[4])
-		node.Start(t, strings.ReplaceAll(config, "\n\tname: EU\n", "\n\tname: "+region+"\n")) // not the one in the list
-		o.Nodes = append(o.Nodes, node)
-	}
-	o.AwaitAll(o.Nodes...)
-	guideText(t, "nats-leaf://edge:<password>@10.1.0.1:7422")
-	leaf, conf := guideNode(t), guide(t, "leaf.conf")
-	leaf.Env = append(leaf.Env, "NATS_LEAF_URL=nats-leaf://edge:"+guidePassword+"@"+leafs[0])
-	leaf.Start(t, harness.Replaced(t, conf, "10.1.9.1:4222", fmt.Sprintf("127.0.0.1:%d", leaf.Client)))
-	leaf.AwaitClients(t)
-
-	outside := regexp.MustCompile(`(?s)\{\n\t+embedded \{.*?\n\t\t\t\}`)
-	var secrets []harness.Option
-	for _, variable := range leaf.Env {
-		secrets = append(secrets, harness.WithEnv(variable))
-	}
-	site := guide(t, "site")
-	for _, node := range []*natstest.Node{o.Nodes[0], o.Nodes[3], leaf} {
-		startAt(o, outside.ReplaceAllString(site, node.URL()+" {"), secrets...)
-	}
-	file := filepath.Join(t.TempDir(), "leaf.conf")
-	conf = harness.Replaced(t, conf, "10.1.9.1:4222", free(t, 1)[0], "site-1", "site-2")
-	if err := os.WriteFile(file, []byte(conf), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	startAt(o, harness.Replaced(t, site, "/etc/millrace/leaf.conf", file), secrets...)
-	works(o)
-	lack(o, guidePassword)
-
-	// A message for one connection stays as near as it can: not at the US.
-	jobs := o.Spread("jobs", "jobs", 0, 1, 1, 0)
-	p := o.Session(0)
-	for i := range 20 {
-		p.PublishTagged(wire.OneNearest, "paint.room", "jobs", strconv.Itoa(i))
-		jobs[2][0].ExpectDeliver("paint.room", "jobs", strconv.Itoa(i), "jobs")
 	}
 }

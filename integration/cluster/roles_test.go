@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -17,43 +16,26 @@ import (
 // with its credentials for NATS either.
 func TestGuideRoles(t *testing.T) {
 	t.Parallel()
-	roles := []string{"manager", "issuer", "reader"}
-	node := natstest.NewNode(t, harness.NatsServer(t))
-	secret := func(kind string, i int) string { return fmt.Sprintf("c0rrect-%s-%d", kind, i+1) }
-	for i := range roles {
-		node.Env = append(node.Env, fmt.Sprintf("EDGE_%d=%s", i+1, secret("edge", i)), fmt.Sprintf("TOKENS_%d=%s", i+1, secret("tokens", i)))
-	}
-	node.Login = "manager-1:" + secret("tokens", 0)
-	node.Start(t, harness.Replaced(t, guide(t, "roles.conf"), "/var/lib/nats", strconv.Quote(t.TempDir()), "10.0.1.1:4222", fmt.Sprintf("127.0.0.1:%d", node.Client)))
+	g := readGuide(t)
+	node := g.startNode("10.0.1.1:4222", "manager-1", g.block("roles.conf"))
 	node.AwaitClients(t)
-
-	o := &harness.Overlay{T: t, Nodes: []*natstest.Node{node}}
-	for i, role := range roles {
-		text := harness.Replaced(t, guide(t, "reader"), "nats://10.0.1.1:4222", node.URL(), "role reader", "role "+role,
-			"user reader-3", fmt.Sprintf("user %s-%d", role, i+1), "_INBOX_reader-3", fmt.Sprintf("_INBOX_%s-%d", role, i+1),
-			"user edge-3", fmt.Sprintf("user edge-%d", i+1), "edge_name edge-3", fmt.Sprintf("edge_name edge-%d", i+1))
-		switch i {
-		case 0: // has no list of hosts, and none of its own
-			text = harness.Replaced(t, text, "announce edge-3.example.com", "", "allow_hosts edge-2.example.com edge-3.example.com", "")
-		case 1:
-			text = harness.Replaced(t, text, "announce edge-3.example.com", "announce edge-2.example.com")
+	const allowed = "allow_hosts edge-2.example.com edge-3.example.com"
+	for i, role := range []string{"manager", "issuer", "reader"} {
+		n, allow := strconv.Itoa(i+1), allowed
+		if i == 0 { // lists all, and is on no list of others
+			allow = ""
 		}
-		startAt(o, text, harness.WithEnv("EDGE_PASSWORD="+secret("edge", i)), harness.WithEnv("TOKENS_PASSWORD="+secret("tokens", i)))
+		g.startEdge(g.block("reader", allowed, allow, "role reader", "role "+role, "reader-3", role+"-"+n,
+			"user edge-3", "user edge-"+n, "edge_name edge-3", "edge_name edge-"+n, "announce edge-3", "announce edge-"+n))
 	}
-	manager, issuer, reader := o.Edges[0], o.Edges[1], o.Edges[2]
-
-	// Messages reach all, from all, and a token that is revoked ends everywhere.
-	awaitToken(o, 0)
-	o.Token = awaitToken(o, 1)
-	o.Spread("news.#", "news.mark", 1, 1, 1)
-	open, token := tokenAt(o, 1, 2)
-	issuer.Revoke(issuer.Master, token).Decode(t, http.StatusOK, new(harness.Object))
-	expectRevoked(open)
+	manager, issuer, reader := g.Edges[0], g.Edges[1], g.Edges[2]
+	works(g.Overlay, 2)
+	g.awaitListed(2, "edge-2", "edge-3")
 
 	// A reader lists tokens, and changes none; an issuer changes no master token.
 	reader.Rest("GET", "/v1/tokens", reader.Master, nil).Decode(t, http.StatusOK, new(harness.Object))
 	reader.Rest("POST", "/v1/get-token", reader.Master, harness.TokenRequest(harness.AllowAll("room"))).Problem(t, http.StatusForbidden, "read_only")
-	reader.Revoke(reader.Master, o.Token).Problem(t, http.StatusForbidden, "read_only")
+	reader.Revoke(reader.Master, g.Token).Problem(t, http.StatusForbidden, "read_only")
 	created := harness.Object{"name": "m", "tenant_prefix": "m"}
 	for _, e := range []*harness.Edge{issuer, reader} {
 		e.AdminCall("POST", "/pubsub/master-tokens", created).Problem(t, http.StatusForbidden, "read_only")
@@ -63,32 +45,23 @@ func TestGuideRoles(t *testing.T) {
 	issuer.Poll("the new master token at the issuer", func() bool {
 		return issuer.Rest("POST", "/v1/get-token", master.Token, harness.TokenRequest(harness.AllowAll("room"))).Status == http.StatusOK
 	})
+	g.clean()
 
 	// The reader is taken over.
 	denied := make(chan string, 10)
-	login := func(user, password string) *client.Conn {
-		t.Helper()
-		conn, err := client.Connect(node.URL(), client.UserInfo(user, password), client.CustomInboxPrefix("_INBOX_"+user),
+	for user, subjects := range map[string][]string{
+		"reader-3": {"$KV.millrace_tokens.1.x", "$KV.millrace_tokens.2.x", "$JS.API.STREAM.DELETE.KV_millrace_tokens"},
+		"edge-3":   {"millrace.a", "millrace.s.edge-2.a", "$KV.millrace_tokens.2.y"},
+	} {
+		conn, err := client.Connect(node.URL(), client.UserInfo(user, guidePassword),
 			client.ErrorHandler(func(_ *client.Conn, _ *client.Subscription, err error) { denied <- err.Error() }))
 		reader.Must(err)
 		t.Cleanup(conn.Close)
-		return conn
-	}
-	tokens, messages := login("reader-3", secret("tokens", 2)), login("edge-3", secret("edge", 2))
-	for subject, conn := range map[string]*client.Conn{
-		"$KV.millrace_tokens.1.x": tokens, "$KV.millrace_tokens.2.x": tokens, "$JS.API.STREAM.DELETE.KV_millrace_tokens": tokens,
-		"millrace.a": messages, "millrace.s.edge-2.a": messages, "$KV.millrace_tokens.2.y": messages,
-	} {
-		reader.Must(conn.Publish(subject, []byte("{}")))
-		if text := <-denied; !strings.Contains(text, strconv.Quote(subject)) {
-			t.Errorf("%s: %s", subject, text)
-		}
-	}
-	for i, e := range o.Edges {
-		lack(o, secret("edge", i))
-		lack(o, secret("tokens", i))
-		if strings.Contains(strings.ToLower(e.Output()), "permissions violation") {
-			t.Errorf("edge %d is denied something:\n%s", i+1, e.Output())
+		for _, subject := range subjects {
+			reader.Must(conn.Publish(subject, []byte("{}")))
+			if text := natstest.Receive(t, "a refusal of "+subject, denied); !strings.Contains(text, strconv.Quote(subject)) {
+				t.Errorf("%s: %s", subject, text)
+			}
 		}
 	}
 }
