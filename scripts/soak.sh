@@ -24,11 +24,6 @@ soak_sessions() {
 	integration cluster -run 'TestConformanceOverEdges$'
 }
 
-## an edge that is cut off, and a NATS server that is killed
-soak_overlay() {
-	integration cluster -run 'TestPartedEdge|TestKilledNode'
-}
-
 ## edges that drain, and edges that die, 20 times each below a client of each SDK; and all scenarios of the SDKs, over all transports, in the browsers, in Deno and Bun, and of the minimal client
 soak_sdks() {
 	scripts/install-test-deps.sh
@@ -71,7 +66,7 @@ soak_reloads() {
 	integration load -run 'TestReloadsUnderLoad$'
 }
 
-## three edges with NATS inside that are killed, frozen, cut off, slow, out of disk, wrong by an hour or stopped, ten times each
+## three edges with NATS inside that are killed, frozen, cut off, slow, out of disk, wrong by an hour or stopped, ten times each; and three beside NATS, one cut off, or without its server
 soak_faults() {
 	MILLRACE_SOAK_COUNT=${MILLRACE_ROUNDS:-} integration cluster -run 'TestFaults$'
 }

@@ -191,6 +191,12 @@ func TestGuideBesideCluster(t *testing.T) {
 			"\t\tregion EU\n\t\thistory chat {\n\t\t\tchannels chat.#\n\t\t}\n\t\thistory_store nats {\n\t\t\treplicas 3\n\t\t}\n"))
 	}
 	works(g.Overlay)
+	g.Nodes[0].Kill(t) // the edges find the other two, and these are enough
+	token := awaitToken(g.Overlay, 0)
+	for _, e := range g.Edges {
+		e.Poll("a new token to work", func() bool { return accepts(e, token) })
+	}
+	works(g.Overlay)
 	g.Token = g.Edges[0].Issue(history.AllowHistory("a", "b")).Token
 	for at := range g.Edges {
 		history.AwaitHistory(g.Overlay, at)
@@ -284,4 +290,24 @@ func works(o *harness.Overlay, readers ...int) {
 			expectRevoked(s)
 		}
 	}
+}
+
+func expectRevoked(s *harness.Socket) {
+	s.T.Helper()
+	s.ExpectText("ERR:" + string(wire.CodeTokenRevoked))
+	s.ExpectClose(wire.CloseForbidden)
+}
+
+// accepts reports whether an edge opens a session with a token.
+func accepts(e *harness.Edge, token string) bool {
+	return handshake(e, token) == http.StatusSwitchingProtocols
+}
+
+// handshake returns how an edge answers one with a token; 0: not at all.
+func handshake(e *harness.Edge, token string) (status int) {
+	s, a, err := e.TryOpen(harness.Handshake{Token: token})
+	if err == nil && s != nil {
+		_ = s.Cut()
+	}
+	return a.Status
 }

@@ -247,9 +247,6 @@ type Stream struct {
 	Heard []chan []Stamped
 }
 
-// Beat is a message that a listener of a stream does not count.
-const Beat = "beat"
-
 const StreamEvery = 5 * time.Millisecond
 
 // Stream publishes at one edge to sessions at others, each of which has a message when Stream
@@ -301,7 +298,7 @@ func stampedUntilEnd(l Link, first func()) (list []Stamped) {
 		var sent int64
 		var one Stamped
 		if _, err := fmt.Sscanf(text, "%d %d", &one.N, &sent); err != nil {
-			continue // a beat
+			continue // one of Spread
 		}
 		one.Late = time.Since(time.Unix(0, sent))
 		list = append(list, one)

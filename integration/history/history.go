@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/millrace/millrace/integration/harness"
@@ -116,15 +115,6 @@ func Resume(s *harness.Socket, pattern, from, want string) {
 			s.T.Fatalf("got %q after RSUB", message)
 		}
 	}
-}
-
-// StartOverlay starts three edges on three NATS servers; store is of their token store.
-func StartOverlay(t *testing.T, caddyfile, store string) *harness.Overlay {
-	t.Helper()
-	o := &harness.Overlay{T: t, Nodes: harness.StartNATS(t, 3)}
-	o.StartEdges(caddyfile, harness.Joining(o.Nodes, store))
-	o.Token = o.Edges[0].Issue(harness.AllowAll("room")).Token
-	return o
 }
 
 // Last and After are forms of the option history of SDKs.

@@ -1,0 +1,321 @@
+package cluster
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/integration/harness"
+	"github.com/millrace/millrace/internal/loopback"
+	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/internal/netlab"
+	"github.com/millrace/millrace/internal/smalldisk"
+	"github.com/millrace/millrace/wire"
+)
+
+// lab is three edges that are one overlay, with proxies between them, and what can fail.
+type lab struct {
+	*harness.Overlay
+	links  [3][]*natstest.Proxy // of each edge
+	random *rand.Rand
+	faults []fault
+}
+
+// fault is a fault of an edge, with a begin and an end.
+type fault struct {
+	name       string
+	begin, end func(at int)
+}
+
+var labCaddyfile = strings.Replace(harness.DefaultCaddyfile, "\tpubsub\n", "\tpubsub\n\tpubsub_ready\n", 1)
+
+func newLab(t *testing.T) *lab {
+	t.Helper()
+	return &lab{Overlay: &harness.Overlay{T: t}, random: rand.New(rand.NewPCG(harness.Seed(t), 0))}
+}
+
+// beside has a NATS server for each edge, which its edge reaches by a proxy. more is of the token store.
+func beside(t *testing.T, more string) *lab {
+	t.Helper()
+	l := newLab(t)
+	l.Nodes = harness.StartNATS(t, 3, ", no_advertise: true") // or an edge would find another way
+	var urls []string
+	for at, node := range l.Nodes {
+		link := natstest.ProxyTo(t, strings.TrimPrefix(node.URL(), "nats://"))
+		l.links[at], urls = []*natstest.Proxy{link}, append(urls, link.URL())
+	}
+	l.StartEdges(labCaddyfile, harness.JoiningBy(urls, 3, more))
+	l.Token = l.issue()
+	l.faults = []fault{
+		{"cut off from NATS", l.part, l.heal},
+		{"killed server", func(at int) { l.Nodes[at].Kill(t) }, func(at int) { l.Nodes[at].Restart(t) }},
+	}
+	return l
+}
+
+// inside has NATS servers inside the edges, with proxies on the routes. A soak has more faults.
+func inside(t *testing.T) *lab {
+	t.Helper()
+	l, disks, listens, options := newLab(t), [3]string{}, [3]string{}, []harness.Option{func(*harness.Edge) {}}
+	if harness.Soaking {
+		options[0] = withClock(t)
+	}
+	for at := range listens {
+		listens[at] = fmt.Sprintf("127.0.0.1:%d", loopback.FreePort(t))
+		if disks[at] = t.TempDir(); netlab.Possible() == nil { // then smalldisk is, too
+			disks[at] = smalldisk.Mount(t, 160<<20)
+		}
+	}
+	for at, listen := range listens {
+		var routes []string
+		for other := range listens {
+			if other != at {
+				link := natstest.ProxyTo(t, listens[other])
+				l.links[at], l.links[other] = append(l.links[at], link), append(l.links[other], link)
+				routes = append(routes, link.URL())
+			}
+		}
+		l.Edges = append(l.Edges, harness.StartEdge(t, labCaddyfile, append(options, func(e *harness.Edge) {
+			e.Store = "nats {\nreplicas 3\n}"
+			e.Broker = fmt.Sprintf("nats {\nembedded {\nname edge-%d\ndir %s\ncluster edges {\nlisten %s\nroutes %s\nuser edge\npassword {env.MILLRACE_MASTER_TOKEN}\n}\n}\n}",
+				at, disks[at], listen, strings.Join(routes, " "))
+		})...))
+		options = append(options[:1], harness.WithMaster(l.Edges[0]))
+	}
+	l.Token = l.issue()
+
+	signal := func(list ...syscall.Signal) func(int) {
+		return func(at int) { l.Edges[at].Signal(list[l.random.IntN(len(list))]) }
+	}
+	t.Cleanup(func() {
+		for at := range l.Edges {
+			signal(syscall.SIGCONT)(at) // else a frozen one would not end
+		}
+	})
+	l.faults = []fault{
+		{"kill", func(at int) { l.Edges[at].Kill() }, l.start},
+		{"freeze", signal(syscall.SIGSTOP), signal(syscall.SIGCONT)},
+		{"partition", l.part, l.heal},
+	}
+	if netlab.Possible() == nil {
+		l.faults = append(l.faults, fault{"full disk", func(at int) { smalldisk.Fill(t, disks[at]) }, func(at int) { smalldisk.Free(t, disks[at]) }})
+	}
+	if harness.Soaking {
+		l.faults = append(l.faults, fault{"delay", func(at int) {
+			late := time.Duration(l.random.IntN(100)) * time.Millisecond
+			for _, link := range l.links[at] {
+				link.Delay(late, late)
+			}
+		}, l.heal}, fault{"clock", signal(clockAhead, clockBehind), signal(clockRight)},
+			fault{"stop", func(at int) { l.Edges[at].Terminate() }, func(at int) { l.Edges[at].Stop(); l.start(at) }})
+	}
+	return l
+}
+
+func (l *lab) part(at int) {
+	for _, link := range l.links[at] {
+		link.Hold()
+	}
+}
+
+func (l *lab) heal(at int) {
+	for _, link := range l.links[at] {
+		link.Delay(0, 0)
+		link.Heal()
+	}
+}
+
+// start starts an edge that has ended.
+func (l *lab) start(at int) {
+	gone := l.Edges[at]
+	l.Edges[at] = harness.StartEdge(l.T, gone.Given, harness.InDir(gone.Dir), harness.Replacing(gone),
+		func(e *harness.Edge) { e.Program = gone.Program })
+}
+
+// issue issues a token at each edge, when it is ready, and returns the last one.
+func (l *lab) issue() (token string) {
+	l.T.Helper()
+	for _, e := range l.Edges {
+		e.Poll("a token to be issued", func() bool {
+			token = issueLong(e)
+			return token != "" && e.Rest("GET", "/ready", "", nil).Status == http.StatusOK
+		})
+	}
+	return token
+}
+
+// issueLong issues a token that is valid for longer than clocks are wrong by; "" if it cannot.
+func issueLong(e *harness.Edge) string {
+	request := harness.TokenRequest(harness.AllowAll("room"))
+	request["right"].(harness.Object)["expires_at"] = harness.In(5 * time.Hour)
+	return tryIssue(e, request)
+}
+
+// An edge that cannot verify tokens for longer than max_stale serves nobody.
+func TestStaleEdge(t *testing.T) {
+	t.Parallel()
+	l := beside(t, "max_stale 10s")
+	open, elsewhere := l.Session(2), l.Session(0)
+	l.part(2)
+	open.ExpectText("ERR:" + string(wire.CodeTokenUnverifiable))
+	open.ExpectClose(wire.CloseTryLater)
+	_, refused := l.Edges[2].Open(harness.Handshake{Token: l.Token})
+	refused.Problem(t, http.StatusServiceUnavailable, "unavailable")
+	elsewhere.Ping()
+	l.heal(2)
+	l.Edges[2].Poll("a session at the edge", func() bool { return accepts(l.Edges[2], l.Token) })
+}
+
+// While edges fail, acknowledged revocations are in force at every other one, in a soak within a
+// second; between the other edges no message is lost, and none comes twice, out of order or, in a
+// soak, late; and afterwards everything works again by itself.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	for name, start := range map[string]func(*testing.T) *lab{
+		"inside": inside, "beside": func(t *testing.T) *lab { return beside(t, "") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, takes := start(t), harness.AtLength(3*time.Second, 50*time.Second)
+			for _, f := range l.faults {
+				if os.Getenv("MILLRACE_PAIRS") == "" {
+					for range harness.SoakCount(t, 1, 10) {
+						l.play(takes, f)
+					}
+					continue
+				}
+				for _, g := range l.faults {
+					for range harness.SoakCount(t, 1, 3) {
+						l.play(takes*3/5, f, g)
+					}
+				}
+			}
+		})
+	}
+}
+
+// windows are when faults begin and end, in shares of the time: a single one, after which the
+// edge recovers; and two, of which the second begins at another edge before the first ends.
+var windows = [][][2]float64{nil, {{.1, .7}}, {{.1, .45}, {.4, .8}}}
+
+// play revokes tokens, through edges without a fault, while others fail, one after the other.
+func (l *lab) play(takes time.Duration, list ...fault) {
+	l.T.Helper()
+	name, before, order := list[0].name+", "+list[len(list)-1].name, slices.Clone(l.Edges), l.random.Perm(len(l.Edges))
+	touched, healthy := order[:len(list)], order[len(list):]
+	listeners := slices.Concat(healthy, touched)
+	var streams []*harness.Stream
+	for _, from := range healthy {
+		streams = append(streams, l.Stream(fmt.Sprintf("news.%d", from), from, listeners...))
+	}
+	revoked, valid := make([]string, harness.AtLength(6, 100)), []string{}
+	over := make([][]chan error, len(revoked)) // of each token, how its session at each edge ended
+	for i := range revoked {
+		revoked[i] = issueLong(l.Edges[0])
+		for _, e := range l.Edges {
+			s, ended := e.Dial(revoked[i]), make(chan error, 1)
+			over[i] = append(over[i], ended)
+			go func() { ended <- s.UntilEnd() }() // ends with the session, or the link's timeout
+		}
+	}
+
+	type step struct {
+		share float64
+		do    func(int)
+		at    int
+	}
+	var steps []step
+	for i, f := range list {
+		window := windows[len(list)][i]
+		steps = append(steps, step{window[0], f.begin, touched[i]}, step{window[1], f.end, touched[i]})
+	}
+	slices.SortFunc(steps, func(a, b step) int { return cmp.Compare(a.share, b.share) })
+	start := time.Now()
+	isAt := func(share float64) bool { return float64(time.Since(start)) >= share*float64(takes) }
+	await := func(what string, is func() bool) {
+		l.T.Helper()
+		l.Edges[healthy[0]].Poll(name+": "+what, func() bool {
+			for ; len(steps) > 0 && isAt(steps[0].share); steps = steps[1:] {
+				steps[0].do(steps[0].at)
+			}
+			return is()
+		})
+	}
+	var longest time.Duration // from an acknowledgement to the end of the last session at a healthy edge
+	for i, token := range revoked {
+		await("its time", func() bool { return isAt(float64(i) / float64(len(revoked))) })
+		through := l.Edges[healthy[l.random.IntN(len(healthy))]]
+		await("a revocation", func() bool { return through.Revoke(through.Master, token).Status == http.StatusOK })
+		done := time.Now()
+		for _, at := range healthy {
+			err, closed := natstest.Receive(l.T, "the end of a session", over[i][at]), new(harness.Closed)
+			if !errors.As(err, &closed) || closed.Code != wire.CloseForbidden {
+				l.T.Errorf("%s: a session of a revoked token ended with %v", name, err)
+			}
+			longest = max(longest, time.Since(done))
+			if status := handshake(l.Edges[at], token); status != http.StatusUnauthorized {
+				l.T.Errorf("%s: edge %d answers a token that is revoked with %d", name, at, status)
+			}
+		}
+		if token := issueLong(through); token != "" {
+			valid = append(valid, token)
+		}
+	}
+	await("the faults to end", func() bool { return len(steps) == 0 })
+	l.issue()
+	l.Spread("after", "after", 1, 1, 1) // messages from each edge to each
+	for i, token := range revoked {
+		for _, at := range touched {
+			if err := natstest.Receive(l.T, "the end of a session", over[i][at]); errors.Is(err, os.ErrDeadlineExceeded) {
+				l.T.Errorf("%s: a session at edge %d, which had failed, did not end", name, at)
+			}
+		}
+		for _, e := range l.Edges {
+			e.Poll("a refusal of a revoked token", func() bool { return handshake(e, token) == http.StatusUnauthorized })
+		}
+	}
+	for _, token := range valid {
+		for _, e := range l.Edges {
+			e.Poll("a token that was issued meanwhile to work", func() bool { return accepts(e, token) })
+		}
+	}
+	l.T.Logf("%s at %v: the slowest of %d revocations took %v; all was whole after %v", name, touched, len(revoked), longest, time.Since(start))
+	for _, s := range streams {
+		close(s.Stop)
+		sent := <-s.Sent
+		for i, at := range listeners {
+			l.check(<-s.Heard[i], sent, i < len(healthy), l.Edges[at] == before[at])
+		}
+	}
+	if harness.Soaking && longest > time.Second {
+		l.T.Errorf("%s: a revocation came after %v", name, longest)
+	}
+}
+
+// maxAge is how long after it was sent a message may come: 5 s (docs/clustering.md), and a
+// second in which nobody looks. Only a soak has the machine for itself, and checks it.
+const maxAge = 6 * time.Second
+
+// check looks at what a listener got of so many messages: nothing twice or in another order; all of
+// it in time, if it is at an edge without a fault; and the end, if its session lived on.
+func (l *lab) check(got []harness.Stamped, sent int, all, lives bool) {
+	l.T.Helper()
+	last := -1
+	for _, m := range got {
+		if m.N <= last || harness.Soaking && all && m.Late > maxAge {
+			l.T.Errorf("%d came after %d, and after %v", m.N, last, m.Late)
+		}
+		last = m.N
+	}
+	if all && len(got) != sent || lives && last != sent-1 {
+		l.T.Errorf("a listener got %d of %d messages, the last one was %d", len(got), sent, last)
+	}
+}
