@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/http"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,31 +61,21 @@ func TestRollingUpgrade(t *testing.T) {
 	}
 	c := startCrowd(t, edges, harness.SoakCount(t, 10, 1_000))
 	for i, e := range edges {
-		began, there := time.Now(), e.Sessions()
-		drained := make(chan error, 1)
-		if i == 0 {
-			go func() { drained <- asTheGuideSays(e, `"$PROGRAM" pubsub drain`, "while curl ") }() // ends with the commands
-		} else {
-			e.DrainByAdminAPI()
-			drained <- nil
-		}
+		began, there, drained := time.Now(), e.Sessions(), make(chan error, 1)
+		go func() { drained <- asTheGuideSays(e, `"$PROGRAM" pubsub drain`, "while curl ") }() // ends with the commands
 		last := time.Time{}
 		e.Poll("its clients to leave", func() bool {
 			if time.Since(last) > harness.AtLength(0, 500*time.Millisecond) { // a load for very many clients
 				last = time.Now()
 				c.Publish()
 			}
-			return len(drained) > 0 && e.Sessions() == 0
+			return len(drained) > 0
 		})
 		e.Must(<-drained)
-		moved := time.Since(began)
 		e.Stop()
 		edges[i] = harness.StartEdge(t, caddyfile, sdk.Again(e), func(next *harness.Edge) { next.Program = after })
-		if i == 0 {
-			e.Must(asTheGuideSays(edges[i], "until curl "))
-		}
-		edges[i].Poll("readiness", func() bool { return edges[i].Rest("GET", "/ready", "", nil).Status == http.StatusOK })
-		t.Logf("edge %d: %d clients have moved after %v, the next version is ready after %v", i, there, moved, time.Since(began))
+		e.Must(asTheGuideSays(edges[i], "until curl "))
+		t.Logf("edge %d: %d clients have moved, and the next version is ready, after %v", i, there, time.Since(began))
 		t.Run(fmt.Sprintf("%d of version %s", i+1, to), func(t *testing.T) {
 			o := &harness.Overlay{T: t}
 			want := map[string]int{to: i + 1}
@@ -113,19 +103,13 @@ func TestRollingUpgrade(t *testing.T) {
 // asTheGuideSays runs those lines of docs/upgrading.md that begin so, at this edge.
 func asTheGuideSays(e *harness.Edge, beginnings ...string) error {
 	text, err := os.ReadFile("../docs/upgrading.md")
-	if err != nil {
-		return err
-	}
-	_, block, _ := strings.Cut(string(text), "```sh\nNEW=")
-	block, _, _ = strings.Cut(block, "```")
 	script := "set -eu\n"
 	for _, beginning := range beginnings {
-		_, line, found := strings.Cut(block, "\n"+beginning)
-		if !found {
-			return fmt.Errorf("the guide has no line that begins with %s in\n%s", beginning, block)
+		line := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(beginning) + `.*\n`).Find(text)
+		if line == nil {
+			return fmt.Errorf("the guide has no line that begins with %s (%v)", beginning, err)
 		}
-		line, _, _ = strings.Cut(line, "\n")
-		script += beginning + line + "\n"
+		script += string(line)
 	}
 	ctx, cancel := context.WithTimeout(e.T.Context(), 4*harness.WaitTimeout)
 	defer cancel()
@@ -170,19 +154,12 @@ func startCrowd(t *testing.T, edges []*harness.Edge, n int) *crowd {
 	return c
 }
 
-// Publish publishes the next number. Each third is published to the history again with its key,
-// whichever edge gets that, and is there once.
+// Publish publishes the next number.
 func (c *crowd) Publish() {
 	c.T.Helper()
-	n := len(c.positions)
-	text := strconv.Itoa(n)
+	text := strconv.Itoa(len(c.positions))
 	c.publisher.Publish(c.Tenant, "plain.n", text)
 	c.positions = append(c.positions, c.publisher.Confirm(c.Tenant, "chat.n", text, text))
-	if n%3 == 0 {
-		if at := c.publisher.Confirm(c.Tenant, "chat.n", text, text); at != c.positions[n] {
-			c.T.Errorf("%s was published again, and is at %s and %s", text, c.positions[n], at)
-		}
-	}
 }
 
 // End requires that each subscriber has all numbers, and has moved, and closes the clients before
