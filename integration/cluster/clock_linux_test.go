@@ -1,15 +1,16 @@
 package cluster
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/millrace/millrace/integration/harness"
+	"github.com/millrace/millrace/internal/testcheck"
 )
 
 // Signals that set the clock of the program with a clock (cluster/testdata/clock): Linux cannot
@@ -21,40 +22,27 @@ const (
 )
 
 // withClock returns an option of edges whose clock can be set, which means building all of the
-// program again.
+// program again, with a changed time.Now.
 func withClock(t *testing.T) harness.Option {
 	t.Helper()
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	root, err := exec.Command("go", "env", "GOROOT").Output()
-	must(err)
-	now := filepath.Join(string(bytes.TrimSpace(root)), "src/time/time.go")
-	source, err := os.ReadFile(now)
-	must(err)
+	testcheck.Must(t, err)
+	dir, library := t.TempDir(), filepath.Join(strings.TrimSpace(string(root)), "src/time")
+	source, err := os.ReadFile(library + "/time.go")
+	testcheck.Must(t, err)
 	const line = "\tsec, nsec, mono := runtimeNow()\n"
-	changed := bytes.Replace(source, []byte(line), []byte(line+"\tsec += clockOffset.Load()\n"), 1)
-	if bytes.Equal(changed, source) {
-		t.Fatal("time.Now of this Go is another one: withClock needs to know it")
-	}
-	here, err := os.Getwd()
-	must(err)
-	dir := t.TempDir()
-	written, program := filepath.Join(dir, "time.go"), filepath.Join(dir, "millrace")
-	must(os.WriteFile(written, changed, 0o600))
+	changed := harness.Replaced(t, string(source), line, line+"\tsec += clockOffset.Load()\n")
+	testcheck.Must(t, os.WriteFile(dir+"/time.go", []byte(changed), 0o600))
 	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {
-		now: written,
-		filepath.Join(filepath.Dir(now), "offset.go"):   filepath.Join(here, "cluster/testdata/clock/offset.go.txt"),
-		filepath.Join(here, "../cmd/millrace/clock.go"): filepath.Join(here, "cluster/testdata/clock/clock.go.txt"),
+		library + "/time.go":       dir + "/time.go",
+		library + "/offset.go":     "cluster/testdata/clock/offset.go.txt",
+		"../cmd/millrace/clock.go": "cluster/testdata/clock/clock.go.txt",
 	}})
-	must(err)
-	file := filepath.Join(dir, "overlay.json")
-	must(os.WriteFile(file, overlay, 0o600))
-	if out, err := exec.Command("go", "build", "-overlay", file, "-o", program, "../cmd/millrace").CombinedOutput(); err != nil {
+	testcheck.Must(t, err)
+	testcheck.Must(t, os.WriteFile(dir+"/overlay.json", overlay, 0o600))
+	build := exec.Command("go", "build", "-overlay", dir+"/overlay.json", "-o", dir+"/millrace", "../cmd/millrace")
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return func(e *harness.Edge) { e.Program = program }
+	return func(e *harness.Edge) { e.Program = dir + "/millrace" }
 }
