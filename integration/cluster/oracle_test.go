@@ -51,7 +51,7 @@ func TestOracle(t *testing.T) {
 				o.change(c)
 			}
 		}
-		o.publishAll(100)
+		o.publishAll()
 	}
 	t.Logf("%d deliveries were right, of %d messages", o.checked, o.number)
 }
@@ -156,7 +156,8 @@ func (o *oracle) check(h heard) {
 		var d wire.Deliver
 		d, h.err = wire.DecodeDeliver(h.message)
 		payload = string(d.Payload)
-		got, from = delivery(payload, string(d.Tenant), string(d.Channel), d.Patterns), feed(payload, string(d.Tenant))
+		got = delivery(payload, string(d.Tenant), string(d.Channel), d.Patterns)
+		from, _, _ = strings.Cut(payload, " ")
 		o.checked++
 	}
 	want := h.by.due[from]
@@ -174,12 +175,6 @@ func (o *oracle) check(h heard) {
 // delivery is all that a deliver frame says.
 func delivery(payload, tenant, channel string, patterns []string) string {
 	return fmt.Sprintf("%s %s %s %q", payload, tenant, channel, slices.Sorted(slices.Values(patterns)))
-}
-
-// feed is what has an order: a publisher's messages to a tenant.
-func feed(payload, tenant string) string {
-	publisher, _, _ := strings.Cut(payload, " ")
-	return publisher + " " + tenant
 }
 
 // matched are the patterns of a client that match.
@@ -200,7 +195,8 @@ func (c *oracleClient) matched(tenant, channel string) (list []string) {
 // nearest, subscribers of the same edge go first.
 func (o *oracle) publishing(from int, tenant, channel string, mode wire.Delivery) []byte {
 	o.number++
-	payload, all := fmt.Sprintf("%d %d", from, o.number), map[*oracleClient]string{}
+	lane, all := fmt.Sprintf("%d:%s", from, tenant), map[*oracleClient]string{} // what comes in order
+	payload := fmt.Sprint(lane, " ", o.number)
 	for _, to := range o.clients {
 		if matched := to.matched(tenant, channel); matched != nil {
 			all[to] = delivery(payload, tenant, channel, matched)
@@ -216,7 +212,7 @@ func (o *oracle) publishing(from int, tenant, channel string, mode wire.Delivery
 	}
 	if mode == wire.Broadcast {
 		for to, text := range all {
-			o.expect(to, feed(payload, tenant), text)
+			o.expect(to, lane, text)
 		}
 	} else {
 		o.ones[payload] = all
@@ -229,12 +225,12 @@ func (o *oracle) publishing(from int, tenant, channel string, mode wire.Delivery
 
 // publishAll has all clients publish, at the same time, and returns when the edges have done
 // with all of it: a message that nobody should get would come before the last ones, to the fence.
-func (o *oracle) publishAll(each int) {
+func (o *oracle) publishAll() {
 	o.t.Helper()
 	var all sync.WaitGroup
 	for from, c := range o.clients {
 		var frames [][]byte
-		for range each {
+		for range 100 {
 			mode := wire.Delivery(max(0, o.IntN(12)-9)) // now and then to one
 			frames = append(frames, o.publishing(from, o.pick(tenants), o.pick(channels), mode))
 		}

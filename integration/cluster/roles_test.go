@@ -19,18 +19,15 @@ func TestGuideRoles(t *testing.T) {
 	g := readGuide(t)
 	node := g.startNode("10.0.1.1:4222", "manager-1", g.block("roles.conf"))
 	node.AwaitClients(t)
-	const allowed = "allow_hosts edge-2.example.com edge-3.example.com"
 	for i, role := range []string{"manager", "issuer", "reader"} {
-		n, allow := strconv.Itoa(i+1), allowed
-		if i == 0 { // lists all, and is on no list of others
-			allow = ""
-		}
-		g.startEdge(g.block("reader", allowed, allow, "role reader", "role "+role, "reader-3", role+"-"+n,
+		n := strconv.Itoa(i + 1)
+		g.startEdge(g.block("reader", "allow_hosts edge-2", "allow_hosts edge-"+n+".example.com edge-2", "role reader", "role "+role, "reader-3", role+"-"+n,
 			"user edge-3", "user edge-"+n, "edge_name edge-3", "edge_name edge-"+n, "announce edge-3", "announce edge-"+n))
 	}
 	manager, issuer, reader := g.Edges[0], g.Edges[1], g.Edges[2]
 	works(g.Overlay, 2)
-	g.awaitListed(2, "edge-2", "edge-3")
+	g.awaitListed(0, "edge-1", "edge-2", "edge-3")
+	g.awaitListed(2, "edge-2", "edge-3") // the only hosts that it allows
 
 	// A reader lists tokens, and changes none; an issuer changes no master token.
 	reader.Rest("GET", "/v1/tokens", reader.Master, nil).Decode(t, http.StatusOK, new(harness.Object))
