@@ -19,18 +19,21 @@ import (
 // first faults, and then random ones.
 type kind struct {
 	name, store  string
+	broker       string // empty: the nodes
 	nodes, edges int
 	short, soak  time.Duration
 	first, drawn string
 }
 
 var kinds = []kind{
-	{"Memory", "memory", 0, 1, 6 * time.Second, 15 * time.Second, "limits", "limits limits limits purge"},
-	{"OfKilledEdges", "badger {{.Dir}}/histories", 0, 1, time.Second, 15 * time.Second, "limits edge edge edge", "edge edge limits"},
-	{"OverEdges", "nats", 3, 3, 10 * time.Second, time.Minute, "cut edge lag node", "cut edge lag node purge limits"},
+	{"Memory", "memory", "memory", 0, 1, 6 * time.Second, 15 * time.Second, "limits", "limits limits limits purge"},
+	{"OfKilledEdges", "badger {{.Dir}}/histories", "memory", 0, 1, time.Second, 15 * time.Second, "limits edge edge edge", "edge edge limits"},
+	// The store goes before the server inside the edge that it uses.
+	{"Embedded", "nats", "nats {\n\t\t\tembedded {\n\t\t\t\tname edge-1\n\t\t\t}\n\t\t}", 0, 1, time.Second, 15 * time.Second, "stop edge", "edge stop"},
+	{"OverEdges", "nats", "", 3, 3, 10 * time.Second, time.Minute, "cut edge lag node", "cut edge lag node purge limits"},
 	// All edges run when a server is put back to a copy of what it had stored: one that was not
 	// there cannot know what the server has lost.
-	{"Restored", "nats", 1, 2, 2 * time.Second, time.Minute, "restore", "restore restore cut edge lag node purge limits"},
+	{"Restored", "nats", "", 1, 2, 2 * time.Second, time.Minute, "restore", "restore restore cut edge lag node purge limits"},
 }
 
 // Random publishers and subscribers, at all edges, while limits change, channels are purged,
@@ -53,196 +56,155 @@ func TestHistories(t *testing.T) {
 
 func (k kind) run(t *testing.T) {
 	t.Helper()
+	r := k.start(t)
 	length := harness.SoakFor(t, k.short, k.soak)
-	f := k.start(t, harness.Seed(t), length)
-	finish := f.run.start()
+	finish := r.traffic.start()
 	first, drawn := strings.Fields(k.first), strings.Fields(k.drawn)
 	for end := time.Now().Add(length); len(first) > 0 || time.Now().Before(end); {
-		history.PauseRandomly(f.random, 1500, nil)
-		fault := drawn[f.random.IntN(len(drawn))]
-		if len(first) > 0 {
-			fault, first = first[0], first[1:]
+		if len(first) == 0 {
+			first = []string{drawn[r.random.IntN(len(drawn))]}
 		}
-		f.play(fault)
-	}
-	f.joinAgain()
-	if f.stopped {
-		f.run.check.KeysEndAfter = f.shortest
+		history.PauseRandomly(r.random, 1500, nil)
+		r.play(first[0], -1)
+		first = first[1:]
 	}
 	finish()
-	for _, e := range f.Edges {
+	r.Edges[0].Reload(harness.DefaultCaddyfile)
+	r.Edges[0].AdminCLI("history", "list").Want(1, "", "(404 no_histories)")
+	for _, e := range r.Edges {
 		e.Stop()
 	}
 }
 
-// faultRun is a run over edges, each of which has links of its own to all servers.
-type faultRun struct {
-	*harness.Overlay
+// run is a run with faults.
+type run struct {
+	*traffic
 	kind
-	run    *run
-	length time.Duration
 	random *rand.Rand
-	links  [][]*natstest.Proxy // by edge
-
-	parted   int       // the edge whose links are cut
-	until    time.Time // so long; zero: none
-	short    bool      // meanwhile the history is so short that messages go before that edge has them
-	stopped  bool      // a server was: should it lead, it knows the keys of kept messages alone (docs/clustering.md, Keys)
-	shortest int       // the fewest messages of a channel that the history had
-	copies   []string  // folders with what each server had stored; none: no copy was made
+	links  [][]*natstest.Proxy // by edge, one to each server
+	copies []string            // folders with what each server had stored; none: no copy was made
 }
 
 // start starts the edges and servers, and returns when each can store.
-func (k kind) start(t *testing.T, seed uint64, length time.Duration) *faultRun {
+func (k kind) start(t *testing.T) *run {
 	t.Helper()
-	f := &faultRun{kind: k, Overlay: &harness.Overlay{T: t}, length: length, shortest: 1000}
-	joins := []harness.Option{func(*harness.Edge) {}}
-	if k.nodes > 0 {
-		// A server that told edges of the others would show them ways around the links.
-		f.Nodes = harness.StartNATS(t, k.nodes, ", no_advertise: true")
-		var urls []string
-		for range k.edges {
-			var links []*natstest.Proxy
-			var each []string
-			for _, node := range f.Nodes {
-				link := node.StartProxy(t)
-				links, each = append(links, link), append(each, link.URL())
-			}
-			f.links, urls = append(f.links, links), append(urls, strings.Join(each, " "))
+	r := &run{kind: k, traffic: &traffic{seed: harness.Seed(t), check: historycheck.New(), alive: make([]atomic.Pointer[harness.Edge], k.edges)}}
+	if k.store == "nats" {
+		r.store = fmt.Sprintf("nats {\n\t\t\treplicas %d\n\t\t}", max(1, k.nodes))
+		r.check.Shared, r.check.Restored = true, strings.Contains(k.drawn, "restore")
+		// A server that is restarted, should it lead, knows the keys of kept messages alone
+		// (docs/clustering.md, Keys): of a channel, the fewest are these.
+		r.check.KeysEndAfter = 1000
+	}
+	r.Overlay, r.links = history.Linked(t, r.file("messages 1000"), k.nodes, k.edges, func(e *harness.Edge) {
+		if k.nodes == 0 {
+			e.Broker, e.Store = k.broker, "" // the tokens are on its disk
 		}
-		joins = harness.JoiningBy(urls, k.nodes, "")
-		f.store = fmt.Sprintf("nats {\n\t\t\treplicas %d\n\t\t}", k.nodes)
+	})
+	r.Token = r.Edges[0].Issue(history.AllowHistory("a", "b")).Token
+	r.awaitHistories()
+	for i, e := range r.Edges {
+		r.alive[i].Store(e)
 	}
-	f.StartEdges(f.file("messages 1000"), joins)
-	f.Token = f.Edges[0].Issue(history.AllowHistory("a", "b")).Token
-	f.awaitHistories()
-	f.run = &run{Overlay: f.Overlay, seed: seed, check: historycheck.New(), alive: make([]atomic.Pointer[harness.Edge], k.edges)}
-	for i, e := range f.Edges {
-		f.run.alive[i].Store(e)
-	}
-	f.run.check.Shared, f.run.check.Restored = k.edges > 1, strings.Contains(k.drawn, "restore")
-	f.random = f.run.part(1)
-	return f
+	r.random = r.part(1)
+	return r
 }
 
-func (f *faultRun) file(options ...string) string { return history.Caddyfile(f.store, options...) }
+func (r *run) file(options ...string) string { return history.Caddyfile(r.store, options...) }
 
-func (f *faultRun) awaitHistories() {
-	f.T.Helper()
-	for at := range f.Edges {
-		history.AwaitHistory(f.Overlay, at)
+func (r *run) awaitHistories() {
+	r.T.Helper()
+	for at := range r.Edges {
+		history.AwaitHistory(r.Overlay, at)
 	}
 }
 
-// pause is a random time up to a part of the run's, in ms; a limit bounds it in soaks.
-func (f *faultRun) pause(part time.Duration, limit time.Duration) int {
-	return int(min(f.length/part, limit).Milliseconds())
-}
-
-func (f *faultRun) play(fault string) {
-	f.T.Helper()
-	random := f.random
-	if !f.until.IsZero() && time.Now().After(f.until) {
-		f.joinAgain()
+// play plays a fault, which is over when it returns, at any edge but the one that is away; -1:
+// none is.
+func (r *run) play(fault string, away int) {
+	r.T.Helper()
+	random := r.random
+	at := random.IntN(len(r.Edges))
+	if at == away {
+		at = (at + 1) % len(r.Edges)
 	}
-	at := random.IntN(len(f.Edges))
-	if !f.until.IsZero() && at == f.parted { // it can do nothing of what is asked of it
-		at = (at + 1) % len(f.Edges)
-	}
-	server := random.IntN(max(1, len(f.Nodes)))
-	f.T.Logf("%s: %s of edge %d or server %d", time.Now().UTC().Format(time.TimeOnly+".000"), fault, at, server)
+	server := random.IntN(max(1, len(r.Nodes)))
+	r.T.Logf("%s: %s of edge %d or server %d", time.Now().UTC().Format(time.TimeOnly+".000"), fault, at, server)
 	switch fault {
-	case "edge":
-		f.KillAndStart(at, f.file("messages 1000"), func() { history.PauseRandomly(random, 500, nil) })
-		f.run.alive[at].Store(f.Edges[at])
+	case "edge", "stop":
+		gone := r.Edges[at]
+		map[string]func(*harness.Edge){"edge": (*harness.Edge).Kill, "stop": (*harness.Edge).Stop}[fault](gone)
+		history.PauseRandomly(random, 500, nil)
+		r.Edges[at] = harness.StartEdge(r.T, r.file("messages 1000"), harness.InDir(gone.Dir), harness.Replacing(gone), harness.ForBrowsers)
+		r.alive[at].Store(r.Edges[at])
 	case "node":
-		f.stopped = true
-		f.Nodes[server].Kill(f.T)
+		r.Nodes[server].Kill(r.T)
 		history.PauseRandomly(random, 3000, nil)
-		f.Nodes[server].Restart(f.T)
-		f.AwaitAll(f.Nodes...)
+		r.Nodes[server].Restart(r.T)
+		r.AwaitAll(r.Nodes...)
 	case "lag":
-		f.Nodes[server].Suspend(f.T)
-		history.PauseRandomly(random, f.pause(5, 12*time.Second), nil)
-		f.Nodes[server].Continue(f.T)
-		f.AwaitAll(f.Nodes...)
-	case "cut":
-		f.joinAgain()
-		if f.short = random.IntN(2) == 0; f.short {
-			f.shortest = 10
-			f.Edges[at].Reload(f.file("messages 10"))
-		}
+		r.Nodes[server].Suspend(r.T)
+		history.PauseRandomly(random, harness.AtLength(2000, 12_000), nil)
+		r.Nodes[server].Continue(r.T)
+		r.AwaitAll(r.Nodes...)
+	case "cut": // and another fault comes meanwhile
 		cut := []func(*natstest.Proxy){(*natstest.Proxy).Hold, (*natstest.Proxy).Cut}[random.IntN(2)]
-		for _, link := range f.links[at] {
+		for _, link := range r.links[at] {
 			cut(link)
 		}
-		// Other faults come meanwhile.
-		f.parted, f.until = at, time.Now().Add(time.Duration(random.IntN(f.pause(harness.AtLength[time.Duration](5, 2), 30*time.Second)))*time.Millisecond)
+		history.PauseRandomly(random, harness.AtLength(1000, 20_000), nil)
+		r.play([]string{"edge", "lag", "node", "purge"}[random.IntN(4)], at)
+		for _, link := range r.links[at] {
+			link.Resume()
+		}
 	case "restore":
-		f.restore()
+		r.restore()
 	case "purge":
-		f.Edges[at].Poll("a purge", func() bool {
-			return f.Edges[at].AdminCLI("history", "purge", "chat", "--tenant", history.KeptTenant, "--channel", fmt.Sprintf("chat.%d", random.IntN(5))).Code == 0
+		r.Edges[at].Poll("a purge", func() bool {
+			return r.Edges[at].AdminCLI("history", "purge", "chat", "--tenant", tenants[0], "--channel", fmt.Sprintf("chat.%d", random.IntN(5))).Code == 0
 		})
 	case "limits":
 		messages := []int{10, 100, 1000, 1000, 1000}[random.IntN(5)]
 		age := "age 30s" // below the time for which a key may have to be repeated, it would be forgotten too early
-		if f.store == "memory" {
+		if r.store == "memory" {
 			age = "age 2s"
 		}
 		more := []string{"", "", "size 1MiB", age, "max_lag 1s"}[random.IntN(5)]
-		f.shortest = min(f.shortest, messages)
-		f.Edges[at].Reload(f.file(fmt.Sprintf("messages %d", messages), more))
+		r.check.KeysEndAfter = min(r.check.KeysEndAfter, messages)
+		r.Edges[at].Reload(r.file(fmt.Sprintf("messages %d", messages), more))
 	default:
-		f.T.Fatalf("there is no fault %s", fault)
-	}
-}
-
-// joinAgain gives an edge back its links, and the history its length.
-func (f *faultRun) joinAgain() {
-	f.T.Helper()
-	if len(f.links) > 0 {
-		for _, link := range f.links[f.parted] {
-			link.Resume()
-		}
-	}
-	f.until = time.Time{}
-	if f.short {
-		f.short = false
-		f.Edges[(f.parted+1)%len(f.Edges)].Reload(f.file("messages 1000"))
+		r.T.Fatalf("there is no fault %s", fault)
 	}
 }
 
 // restore puts the servers back to a copy: one that is made now, of which they lose what is
 // stored afterwards, or an earlier one.
-func (f *faultRun) restore() {
-	f.T.Helper()
-	f.joinAgain()
-	if f.copies == nil || f.random.IntN(2) == 0 {
-		f.copies = nil
-		f.stopAndStart(func(at int, node *natstest.Node) {
-			f.copies = append(f.copies, filepath.Join(f.T.TempDir(), "copy"))
-			node.Save(f.T, f.copies[at])
+func (r *run) restore() {
+	r.T.Helper()
+	if r.copies == nil || r.random.IntN(2) == 0 {
+		r.copies = nil
+		r.stopAndStart(func(at int, node *natstest.Node) {
+			r.copies = append(r.copies, filepath.Join(r.T.TempDir(), "copy"))
+			node.Save(r.T, r.copies[at])
 		})
 	}
-	f.awaitHistories() // each edge has what the copy has not
-	history.PauseRandomly(f.random, 500, nil)
-	f.stopAndStart(func(at int, node *natstest.Node) { node.PutBack(f.T, f.copies[at]) })
-	f.awaitHistories()
+	r.awaitHistories() // each edge has what the copy has not
+	history.PauseRandomly(r.random, 500, nil)
+	r.stopAndStart(func(at int, node *natstest.Node) { node.PutBack(r.T, r.copies[at]) })
+	r.awaitHistories()
 }
 
 // stopAndStart stops all servers, does something with each, and starts them again.
-func (f *faultRun) stopAndStart(meanwhile func(at int, node *natstest.Node)) {
-	f.T.Helper()
-	f.stopped = true
-	for _, node := range f.Nodes {
-		node.Stop(f.T)
+func (r *run) stopAndStart(meanwhile func(at int, node *natstest.Node)) {
+	r.T.Helper()
+	for _, node := range r.Nodes {
+		node.Stop(r.T)
 	}
-	for at, node := range f.Nodes {
+	for at, node := range r.Nodes {
 		meanwhile(at, node)
 	}
-	for _, node := range f.Nodes {
-		node.Restart(f.T)
+	for _, node := range r.Nodes {
+		node.Restart(r.T)
 	}
-	f.AwaitAll(f.Nodes...)
+	r.AwaitAll(r.Nodes...)
 }

@@ -6,10 +6,12 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/integration/sdk"
+	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -115,6 +117,37 @@ func Resume(s *harness.Socket, pattern, from, want string) {
 			s.T.Fatalf("got %q after RSUB", message)
 		}
 	}
+}
+
+// Linked starts edges with one certificate authority, each with links of its own to all of so many
+// NATS servers.
+func Linked(
+	t *testing.T, caddyfile string, nodes, edges int, option harness.Option,
+) (o *harness.Overlay, links [][]*natstest.Proxy) {
+	t.Helper()
+	o = &harness.Overlay{T: t}
+	if nodes > 0 {
+		// A server that told edges of the others would show them ways around the links.
+		o.Nodes = harness.StartNATS(t, nodes, ", no_advertise: true")
+	}
+	urls := make([]string, edges)
+	for at := range edges {
+		links = append(links, nil)
+		for _, node := range o.Nodes {
+			link := node.StartProxy(t)
+			links[at], urls[at] = append(links[at], link), urls[at]+link.URL()+" "
+		}
+	}
+	joins := harness.JoiningBy(urls, nodes, "")
+	for at, join := range joins {
+		joins[at] = func(e *harness.Edge) {
+			for _, set := range []harness.Option{join, harness.ForBrowsers, option} {
+				set(e)
+			}
+		}
+	}
+	o.StartEdges(caddyfile, joins)
+	return o, links
 }
 
 // Last and After are forms of the option history of SDKs.

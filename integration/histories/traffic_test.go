@@ -1,0 +1,170 @@
+package histories
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/millrace/millrace/client"
+	"github.com/millrace/millrace/integration/harness"
+	"github.com/millrace/millrace/integration/history"
+	"github.com/millrace/millrace/internal/historycheck"
+	"github.com/millrace/millrace/wire"
+)
+
+// traffic is publishers and subscribers, over both transports, that internal/historycheck
+// watches.
+type traffic struct {
+	*harness.Overlay
+	seed  uint64
+	alive []atomic.Pointer[harness.Edge] // those of Edges that run now; who connects takes any
+	check *historycheck.Checker
+
+	publishing, subscribing context.Context // done: no more messages; each resumes once more
+	publishers, subscribers sync.WaitGroup
+	ends                    map[string]wire.Position // of each tenant, the last message; set before subscribing is done
+}
+
+var tenants = []string{"paint.a", "paint.b"}
+
+// part is the random source of one of the run's parts.
+func (r *traffic) part(number int) *rand.Rand { return rand.New(rand.NewPCG(r.seed, uint64(number))) }
+
+// start starts everybody. finish ends the run, and reports what is wrong.
+func (r *traffic) start() (finish func()) {
+	var endPublishing, endSubscribing func()
+	r.publishing, endPublishing = context.WithCancel(context.Background())
+	r.subscribing, endSubscribing = context.WithCancel(context.Background())
+	for i := range 4 {
+		r.publishers.Go(func() { r.publish(i, r.part(100+i)) })
+	}
+	for i := range 8 {
+		r.subscribers.Go(func() { r.subscribe(i, r.part(200+i)) })
+	}
+	for i := range 3 {
+		r.subscribers.Go(func() { r.subscribeBySDK(i, r.part(300+i)) })
+	}
+	return func() {
+		r.T.Helper()
+		endPublishing()
+		r.publishers.Wait()
+		r.ends = map[string]wire.Position{}
+		for _, tenant := range tenants {
+			end := message{tenant, "chat.1", "the end of " + tenant, "end"}
+			r.Edges[0].Poll("the last message to be stored", func() bool {
+				c := r.connect(r.part(2), nil)
+				if c == nil {
+					return false
+				}
+				defer c.Close()
+				r.ends[tenant] = r.confirm(c, end)
+				return r.ends[tenant].N > 0
+			})
+		}
+		endSubscribing()
+		r.subscribers.Wait()
+		sum := r.check.Finish()
+		for _, fault := range sum.Faults {
+			r.T.Error(fault)
+		}
+		sum.Faults = nil
+		r.T.Logf("%+v", sum)
+		if sum.Confirmed < 100 || sum.Received < 100 || sum.Complete == 0 {
+			r.T.Error("the run checked too little")
+		}
+	}
+}
+
+// connect connects a client of the SDK for Go to one edge, or to all, among which it changes by
+// itself; nil: the edge is away.
+func (r *traffic) connect(random *rand.Rand, heard func(client.Event)) *client.Client {
+	var addresses []string
+	for _, at := range random.Perm(len(r.alive))[random.IntN(len(r.alive)):] {
+		addresses = append(addresses, r.alive[at].Load().HttpsURL(""))
+	}
+	roots, err := r.alive[0].Load().TlsConfig()
+	if err != nil {
+		r.T.Error(err)
+	}
+	c, err := client.Connect(context.Background(), addresses, client.Options{
+		Token: r.Token, Transports: []client.Transport{[]client.Transport{client.WebSocket, client.WebTransport}[random.IntN(2)]},
+		TLS: roots, ConnectTimeout: 3 * time.Second, KeepAlive: time.Second, MaxBackOff: 500 * time.Millisecond, OnEvent: heard,
+	})
+	if err != nil {
+		return nil
+	}
+	return c
+}
+
+// message is one to publish. With a key, the client publishes it until it is confirmed.
+type message struct{ tenant, channel, payload, key string }
+
+// confirm publishes a message, and returns its position; zero: nobody said that it is stored.
+func (r *traffic) confirm(c *client.Client, m message) (at wire.Position) {
+	ctx, options := context.Background(), []client.PublishOption{client.WithKey(m.key)}
+	if m.key == "" { // it ends with the connection at the latest
+		limited, cancel := context.WithTimeout(ctx, 90*time.Second)
+		defer cancel()
+		ctx, options = limited, nil
+	}
+	text, err := c.PublishConfirmed(ctx, m.tenant, m.channel, []byte(m.payload), options...)
+	if errors.Is(err, context.DeadlineExceeded) {
+		r.T.Errorf("a publish has no answer: %v", err)
+	}
+	if err != nil {
+		return at
+	}
+	if at, err = wire.ParsePosition(text); err != nil {
+		r.T.Errorf("%v is stored at %q: %v", m, text, err)
+	}
+	r.check.Confirmed(m.tenant, m.channel, m.payload, at)
+	return at
+}
+
+// publish publishes many messages at a time, by one client after the other.
+func (r *traffic) publish(self int, random *rand.Rand) {
+	for connection := 0; history.PauseRandomly(random, 100, r.publishing.Done()); connection++ {
+		c := r.connect(random, nil)
+		if c == nil {
+			continue
+		}
+		for i, leaves := 0, false; !leaves && history.PauseRandomly(random, 20, r.publishing.Done()); i++ {
+			var batch sync.WaitGroup
+			for _, m := range drawMessages(random, fmt.Sprintf("%d.%d.%d", self, connection, i)) {
+				batch.Go(func() { r.confirm(c, m) })
+			}
+			if leaves = random.IntN(100) == 0; leaves {
+				_ = c.Close() // before it has the answers
+			}
+			batch.Wait()
+		}
+		_ = c.Close()
+	}
+}
+
+// drawMessages draws a batch. Both tenants have the same keys.
+func drawMessages(random *rand.Rand, name string) (batch []message) {
+	for i := range random.IntN(50) {
+		m := message{
+			tenant: tenants[random.IntN(2)], channel: fmt.Sprintf("chat.%d", random.IntN(5)),
+			payload: fmt.Sprintf("%s.%d %s", name, i, strings.Repeat("x", random.IntN(300))),
+		}
+		if random.IntN(3) == 0 {
+			m.key = fmt.Sprintf("%s.%d", name, i/2)
+			m.payload = m.key
+			switch random.IntN(4) {
+			case 0:
+				batch = append(batch, m) // a repeat, though the first one was not lost
+			case 1:
+				batch = append(batch, message{tenants[random.IntN(2)], m.channel, m.payload, m.key})
+			}
+		}
+		batch = append(batch, m)
+	}
+	return batch
+}
