@@ -101,8 +101,7 @@ soak_latency_under_loss() {
 # Of each kind MILLRACE_ROUNDS runs of MILLRACE_RUN, such as 10s; by default 100 runs of 15 s
 # in memory, with reloads, on disk and in NATS inside the edge, with kills, and of 60 s over edges.
 # MILLRACE_KINDS is a regular expression of kinds: Memory, OfKilledEdges, Embedded, OverEdges,
-# Restored. A failed run says
-# its MILLRACE_SEED, which repeats what is drawn, but not when it happens.
+# Restored. A failed run says its MILLRACE_SEED, which repeats what is drawn, but not when it happens.
 ## random publishers and subscribers of a history over both transports, 100 runs: nothing is lost without a word
 soak_histories() {
 	MILLRACE_SOAK_COUNT=${MILLRACE_ROUNDS:-100} MILLRACE_SOAK_TIME=${MILLRACE_RUN:-} \
@@ -113,7 +112,7 @@ soak_histories() {
 
 # MILLRACE_ROUNDS rounds, by default 100. A failed run says its MILLRACE_SEED, which repeats what
 # is drawn, but not when it happens.
-## clients that join, leave, move and vanish at three edges that are killed, frozen and cut off: after each of 100 rounds all who watch see exactly who is there
+## clients that join, leave, go and come back at three edges that are killed, frozen and cut off: after each of 100 rounds all who watch see exactly who is there
 soak_presence() {
 	MILLRACE_SOAK_COUNT=${MILLRACE_ROUNDS:-100} integration presence -run 'TestPresenceSoak$'
 }
