@@ -35,3 +35,20 @@ func TestPaths(t *testing.T) {
 		}
 	}
 }
+
+// Pages of any origin may measure how far an edge is.
+func TestPing(t *testing.T) {
+	for method, want := range map[string]int{"GET": 200, "HEAD": 200, "OPTIONS": 204, "POST": 405} {
+		w := httptest.NewRecorder()
+		if err := (&Ping{Path: "/ping"}).ServeHTTP(w, httptest.NewRequest(method, "/ping?x=1", nil), nil); err != nil {
+			t.Error(err)
+		}
+		h := w.Header()
+		if w.Code != want || h.Get("Access-Control-Allow-Origin") != "*" || h.Get("Timing-Allow-Origin") != "*" {
+			t.Errorf("%s: got %d %v, want %d for all origins", method, w.Code, h, want)
+		}
+		if method == "GET" && (w.Body.String() != "pong" || h.Get("Cache-Control") != "no-store") {
+			t.Errorf("got %q %v, want pong, which nobody stores", w.Body, h)
+		}
+	}
+}
