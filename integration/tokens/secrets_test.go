@@ -65,10 +65,9 @@ https://localhost:{{.HTTPS}} {
 // watched is an edge whose every output is searched for secrets.
 type watched struct {
 	*harness.Edge
-	hidden  map[string]string // what the secret is → the secret
-	places  map[string]string // what was written → the text
-	marks   map[string]int    // "n=…" in the URL of a request → the status of its answer
-	targets int               // requests with a token in the target
+	hidden map[string]string // what the secret is → the secret
+	places map[string]string // what was written → the text
+	sent   map[string]int    // what tells requests apart in the log → the sum of the statuses there
 }
 
 // hide records a token whose secret must not be found, and returns it.
@@ -77,14 +76,21 @@ func (w *watched) hide(what, token string) string {
 	return token
 }
 
+func (w *watched) token(what string) string {
+	return w.hide(what, w.Issue(harness.AllowAll("room")).Token)
+}
+
 // saw keeps an answer.
 func (w *watched) saw(what string, a harness.Answer) harness.Answer {
 	w.places["the answer to "+what] = fmt.Sprint(a.Header) + string(a.Body)
 	return a
 }
 
-// mark returns a query that identifies a request in the log.
-func (w *watched) mark() string { return fmt.Sprintf("n=%d.", len(w.marks)) }
+// mark returns a query that tells a request from all others.
+func (w *watched) mark() string { return fmt.Sprintf("n=%d.", len(w.sent)) }
+
+// inTarget is the log message of a request with a token in its target.
+const inTarget = "handled request with a token"
 
 // No token is found in anything that an edge writes, stores or answers.
 func TestNoSecretLeaves(t *testing.T) {
@@ -94,8 +100,8 @@ func TestNoSecretLeaves(t *testing.T) {
 		fmt.Fprintln(&proxied, r.Header["Sec-Websocket-Protocol"], r.Header["Wt-Available-Protocols"])
 	}))
 	defer upstream.Close()
-	w, dir := &watched{hidden: map[string]string{}, places: map[string]string{}, marks: map[string]int{}}, t.TempDir()
-	byFile, byHash := w.hide("master token by file", harness.NewMasterToken()), w.hide("master token by hash", harness.NewMasterToken())
+	w := &watched{hidden: map[string]string{}, places: map[string]string{}, sent: map[string]int{}}
+	dir, byFile, byHash := t.TempDir(), w.hide("master token by file", harness.NewMasterToken()), w.hide("master token by hash", harness.NewMasterToken())
 	if err := os.WriteFile(filepath.Join(dir, "from.file"), []byte(byFile), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -110,8 +116,6 @@ func TestNoSecretLeaves(t *testing.T) {
 	w.sessions()
 	w.administration()
 	w.requests()
-	w.malformed()
-
 	for path, proof := range map[string]string{
 		"/config/": "pubsub", "/metrics": "caddy_http_requests_total", "/debug/pprof/goroutine?debug=2": "goroutine",
 		"/pubsub/master-tokens": "master_tokens", "/pubsub/tokens": "token_id", "/pubsub/connections": "connections",
@@ -122,20 +126,21 @@ func TestNoSecretLeaves(t *testing.T) {
 	}
 	w.literal(literal)
 	w.Stop()
-	err := filepath.WalkDir(w.Dir, func(path string, entry fs.DirEntry, err error) error {
+	w.Must(filepath.WalkDir(w.Dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() || entry.Name() == "from.file" {
 			return err
 		}
 		content, err := os.ReadFile(path)
 		w.places[strings.TrimPrefix(path, w.Dir)] = string(content)
 		return err
-	})
-	w.Must(err)
+	}))
 	w.places["stdout and stderr"], w.places["what the upstream got"] = w.Output(), proxied.String()
 	if !strings.Contains(proxied.String(), "llps.v1") {
 		t.Error("the upstream got no subprotocols to search")
 	}
-	w.checkLogged()
+	if got := w.logged(); !maps.Equal(got, w.sent) {
+		t.Errorf("the log has %v, want %v: there was nothing to search", got, w.sent)
+	}
 	for place, text := range w.places {
 		layers := harness.Layers(text)
 		for what, secret := range w.hidden {
@@ -146,53 +151,33 @@ func TestNoSecretLeaves(t *testing.T) {
 	}
 }
 
-// checkLogged requires that each request that reached Caddy is in the log once, with its
-// status: otherwise there was nothing to search.
-func (w *watched) checkLogged() {
-	w.T.Helper()
-	marked, logged, redacted := regexp.MustCompile(`n=\d+\.`), map[string]int{}, 0
+// logged is what the log has of the requests that were sent: each that reached Caddy once, with
+// its status.
+func (w *watched) logged() map[string]int {
+	got, mark := map[string]int{}, regexp.MustCompile(`n=\d+\.`)
 	for line := range strings.Lines(w.places["/everything.log"]) {
 		var r struct {
 			Msg    string
 			Status int
 		}
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			w.T.Fatalf("the log has the line %q: %v", line, err)
-		}
-		if r.Msg == "handled request with a token" && strings.Contains(line, "[redacted]") {
-			redacted++
-		}
-		if mark := marked.FindString(line); mark != "" && strings.HasPrefix(r.Msg, "handled request") {
-			logged[mark] += r.Status // a second record makes it another number
+		w.Must(json.Unmarshal([]byte(line), &r))
+		if r.Msg == inTarget && strings.Contains(line, "[redacted]") {
+			got[inTarget]++
+		} else if found := mark.FindString(line); found != "" && strings.HasPrefix(r.Msg, "handled request") {
+			got[found] += r.Status
 		}
 	}
-	if !maps.Equal(logged, w.marks) || redacted != w.targets {
-		w.T.Errorf("the log has requests with the statuses %v, want %v, and %d with tokens in the target, want %d",
-			logged, w.marks, redacted, w.targets)
-	}
+	return got
 }
 
 // sessions opens sessions and has them refused, over both transports and with AUTH lines, and
 // sends tokens where none belongs.
 func (w *watched) sessions() {
-	valid, revoked := w.hide("access token", w.Issue(harness.AllowAll("room")).Token), w.hide("revoked token", w.Issue(harness.AllowAll("room")).Token)
+	valid, revoked := w.token("access token"), w.token("revoked token")
 	w.Revoke(w.Master, revoked).Decode(w.T, 200, new(harness.Object))
-	talk := func(s *harness.Socket) {
-		s.Subscribe("paint.room", valid)
-		s.Publish("paint.room", valid, valid)
-		s.ExpectDeliver("paint.room", valid, valid, valid)
-		for _, line := range []string{"AUTH:" + valid, valid} {
-			s.SendLine(line)
-			s.ExpectText("ERR:bad_request")
-		}
-		s.SendFrame([]byte("\x07" + valid))
-		s.ExpectText("ERR:bad_frame")
-		s.Close()
-	}
-	limited, wrong := w.Limited(harness.Object{"allow_regions": []string{"EU"}}), valid[:36]+harness.RandomHex()
-	for token, status := range map[string]int{
-		valid: 200, revoked: 401, w.hide("wrong secret", wrong): 401, w.hide("limited token", limited): 403,
-	} {
+	wrong := w.hide("wrong secret", valid[:36]+harness.RandomHex())
+	limited := w.hide("limited token", w.Limited(harness.Object{"allow_regions": []string{"EU"}}))
+	for _, token := range []string{valid, revoked, wrong, limited} {
 		for url, open := range map[string]func(harness.Handshake) (*harness.Socket, harness.Answer){
 			fmt.Sprintf("ws://localhost:%d/ws?", w.HTTP): w.Open, w.HttpsURL("/wt?"): w.OpenWebTransport,
 		} {
@@ -200,12 +185,11 @@ func (w *watched) sessions() {
 				mark := w.mark()
 				h.URL = url + mark
 				s, a := open(h)
-				w.saw("handshake "+mark, a)
-				if w.marks[mark] = a.Status; (s != nil) != (status == 200) || s == nil && a.Status != status {
-					w.T.Errorf("handshake: got status %d, want %d", a.Status, status)
+				if w.sent[mark] = w.saw("handshake "+mark, a).Status; (s != nil) != (token == valid) {
+					w.T.Errorf("handshake: got status %d", a.Status)
 				}
 				if s != nil {
-					talk(s)
+					w.talk(s, token)
 				}
 			}
 		}
@@ -213,19 +197,30 @@ func (w *watched) sessions() {
 		s.SendLine("AUTH:" + token)
 		_, line, err := s.Read()
 		s.Must(err)
-		w.saw("AUTH as "+fmt.Sprint(status, token[:36]), harness.Answer{Body: line})
-		if status == 200 {
+		if w.saw("AUTH as "+token[:36], harness.Answer{Body: line}); token == valid {
 			s.SubscribeOwn("paint.room", "own."+token)
-			talk(s)
+			w.talk(s, token)
 		}
 	}
 }
 
+// talk sends a token in lines and frames that are right and wrong.
+func (w *watched) talk(s *harness.Socket, token string) {
+	s.Subscribe("paint.room", token)
+	s.Publish("paint.room", token, token)
+	s.ExpectDeliver("paint.room", token, token, token)
+	for _, line := range []string{"AUTH:" + token, token} {
+		s.SendLine(line)
+		s.ExpectText("ERR:bad_request")
+	}
+	s.SendFrame([]byte("\x07" + token))
+	s.ExpectText("ERR:bad_frame")
+	s.Close()
+}
+
 // administration makes, shows and ends tokens by the APIs and the console.
 func (w *watched) administration() {
-	t := w.T
-	ada := w.Console().Login("ada", harness.AdaPassword)
-	const wrong = "a password that is wrong"
+	ada, wrong := w.Console().Login("ada", harness.AdaPassword), "a password that is wrong"
 	w.hidden["password"], w.hidden["wrong password"], w.hidden["session"] = harness.AdaPassword, wrong, strings.ToLower(ada.Cookie.Value)
 	w.saw("a wrong password", w.Console().TryLogin("ada", wrong))
 	w.saw("a password as a name", w.Console().TryLogin(wrong, harness.AdaPassword))
@@ -234,11 +229,11 @@ func (w *watched) administration() {
 	for by, call := range map[string]func(string, string, any) harness.Answer{"the console": ada.Call, "the admin API": byAdmin} {
 		var made struct{ ID, Token string }
 		var token harness.Issued
-		call("POST", "master-tokens", harness.Object{"name": "made"}).Decode(t, 200, &made)
+		call("POST", "master-tokens", harness.Object{"name": "made"}).Decode(w.T, 200, &made)
 		w.hide("master token of "+by, made.Token)
-		call("POST", "master-tokens/"+made.ID+"/rotate", harness.Object{}).Decode(t, 200, &made)
+		call("POST", "master-tokens/"+made.ID+"/rotate", harness.Object{}).Decode(w.T, 200, &made)
 		w.hide("rotated master token of "+by, made.Token)
-		call("POST", "tokens", harness.TokenRequest(harness.AllowAll("paint.room"))).Decode(t, 200, &token)
+		call("POST", "tokens", harness.TokenRequest(harness.AllowAll("paint.room"))).Decode(w.T, 200, &token)
 		w.hide("access token of "+by, token.Token)
 		rule := harness.TokenRequest(harness.Grant("room", []string{token.Token + "#x"}, nil))
 		for n, a := range []harness.Answer{
@@ -255,76 +250,60 @@ func (w *watched) administration() {
 	}
 }
 
-// requests sends tokens to right and wrong places, and in URLs.
-func (w *watched) requests() {
-	token := w.hide("travelling token", w.Issue(harness.AllowAll("room")).Token)
-	carriers := []http.Header{
-		{"Authorization": {"Bearer " + token}}, {"Sec-Websocket-Protocol": {"at." + token + " , llps.v1", "at." + token}},
-		{"Wt-Available-Protocols": {`"llps.v1", "at.` + token + `"`}}, {"Sec-Websocket-Protocol": {"llps.v1, " + token}}, {"Authorization": {"Bearer " + w.Master}},
-	}
-	for _, lane := range []struct {
-		base   string
-		client http.RoundTripper
-	}{{w.HttpURL(""), &http.Transport{DialContext: harness.DialLoopback, DisableKeepAlives: true}}, {w.HttpsURL(""), w.Http2()}, {w.HttpsURL(""), w.Http3()}} {
-		send := func(method, target, body string, header http.Header) int {
-			req, err := http.NewRequestWithContext(w.T.Context(), method, lane.base+target, strings.NewReader(body))
-			w.Must(err)
-			req.Header = header
-			res, err := lane.client.RoundTrip(req)
-			w.Must(err)
-			defer res.Body.Close()
-			read, err := io.ReadAll(res.Body)
-			w.Must(err)
-			w.saw(method+lane.base+target+res.Proto, harness.Answer{Header: res.Header, Body: read})
-			return res.StatusCode
-		}
-		for _, header := range carriers {
-			for _, call := range [][2]string{
-				{"GET", "/ping"}, {"GET", "/ws"}, {"POST", "/ws"}, {"GET", "/ws/"}, {"GET", "/wt"}, {"GET", "/nowhere"}, {"GET", "/old/page"},
-				{"GET", "/boom"}, {"GET", "/dead"}, {"GET", "/v1/tokens"}, {"POST", "/v1/get-token"},
-			} {
-				mark, body := w.mark(), map[string]string{"POST": token}[call[0]]
-				w.marks[mark] = send(call[0], call[1]+"?"+mark, body, header.Clone())
-			}
-		}
-		for _, target := range []string{
-			"/" + token, "/ws?token=at." + token, "/ws?a&b&" + token, "/ws?t=%41" + token[1:], "/ws?t=AT%255F" + token[3:], "/ws?t=" + w.Master, "/ws?t=" + strings.ToLower(token),
-		} {
-			if status := send("GET", target, "", http.Header{}); status != 400 {
-				w.T.Errorf("%s: %d, want 400", target, status)
-			}
-			w.targets++
-		}
-	}
+// write writes a request byte by byte, without its end. It returns the status of the answer.
+func (w *watched) write(what, request string) (status int) {
+	conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", w.HTTP))
+	w.Must(err)
+	defer conn.Close()
+	_, _ = io.WriteString(conn, request+"\r\n\r\n") // the edge may refuse before it has read all
+	_ = conn.(*net.TCPConn).CloseWrite()
+	answer, _ := io.ReadAll(conn)
+	w.saw(what, harness.Answer{Body: answer})
+	_, _ = fmt.Sscanf(string(answer), "HTTP/1.1 %d", &status)
+	return status
 }
 
-// malformed writes requests that no HTTP client sends.
-func (w *watched) malformed() {
-	token := w.hide("token of malformed requests", w.Issue(harness.AllowAll("room")).Token)
-	const local = " HTTP/1.1\r\nHost: localhost\r\n"
-	held := "Connection: close\r\nSec-WebSocket-Protocol: llps.v1, at." + token + "\r\nAuthorization: Bearer " + token + "\r\n\r\n"
-	for request, target := range map[string]bool{
-		"GET /ws HTTP/1.1\r\n" + held:                                                          false, // no Host
-		"GET /ws HTTP/3.7\r\nHost: localhost\r\n" + held:                                       false,
-		"GET http://" + token + "@localhost/ HTTP/1.1\r\nHost: a\r\n" + held:                   true,
-		"CONNECT " + token + ":443" + local + held:                                             true,
-		token + " /ws" + local + held:                                                          true,
-		"GET /#" + token + local + held:                                                        true,
-		"GET / HTTP/1.1\r\nHost: at." + token + "\r\n" + held:                                  true,
-		"GET /ws" + local + "Sec-WebSocket-Protocol: llps.v1,\r\n at." + token + "\r\n" + held: false, // folded
-		"GET /favicon.ico" + local + "Connection: close\r\nReferer: /?t=" + token + "\r\n\r\n": false,
-		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + token:                                             false,
+// requests sends tokens to right and wrong places, in URLs, and as no HTTP client does.
+func (w *watched) requests() {
+	token := w.token("travelling token")
+	const local = " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+	for _, header := range []string{
+		harness.Bearer(token), harness.Bearer(w.Master), harness.Offer("at."+token+" , llps.v1") + "\r\n" + harness.Offer("at."+token),
+		harness.Offer("llps.v1, " + token), `WT-Available-Protocols: "llps.v1", "at.` + token + `"`,
 	} {
-		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", w.HTTP))
-		w.Must(err)
-		_, _ = conn.Write([]byte(request)) // the edge may refuse before it has read all
-		_ = conn.(*net.TCPConn).CloseWrite()
-		answer, _ := io.ReadAll(conn)
-		conn.Close()
-		w.saw(strings.ReplaceAll(request, token, "…"), harness.Answer{Body: answer})
-		if target {
-			w.targets++
+		for _, call := range []string{
+			"GET /ping", "GET /ws", "POST /ws", "GET /ws/", "GET /wt", "GET /nowhere", "GET /old/page", "GET /boom", "GET /dead", "GET /v1/tokens", "POST /v1/get-token",
+		} {
+			mark, body := w.mark(), ""
+			if strings.HasPrefix(call, "POST") {
+				body = fmt.Sprintf("\r\nContent-Length: %d\r\n\r\n%s", len(token), token)
+			}
+			w.sent[mark] = w.write(call+header, call+"?"+mark+local+header+body)
 		}
+	}
+	for _, target := range []string{
+		"/" + token, "/ws?token=at." + token, "/ws?a&b&" + token, "/ws?t=%41" + token[1:], "/ws?t=AT%255F" + token[3:], "/ws?t=" + w.Master, "/ws?t=" + strings.ToLower(token),
+	} {
+		if status := w.write(target, "GET "+target+strings.TrimSuffix(local, "\r\n")); status != 400 {
+			w.T.Errorf("%s: %d, want 400", target, status)
+		}
+		w.sent[inTarget]++
+	}
+	held := harness.Offer("llps.v1, at."+token) + "\r\n" + harness.Bearer(token)
+	for request, logged := range map[string]int{
+		"GET /ws HTTP/1.1\r\n" + held:                               0, // no Host
+		"GET /ws HTTP/3.7\r\nHost: localhost\r\n" + held:            0,
+		"GET http://" + token + "@localhost/" + local + held:        1,
+		"CONNECT " + token + ":443" + local + held:                  1,
+		token + " /ws" + local + held:                               1,
+		"GET /#" + token + local + held:                             1,
+		"GET / HTTP/1.1\r\nHost: at." + token + "\r\n" + held:       1,
+		"GET /ws" + local + harness.Offer("llps.v1,\r\n at."+token): 0, // folded
+		"GET /favicon.ico" + local + "Referer: /?t=" + token:        0,
+		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + token:                  0,
+	} {
+		w.write(request, request)
+		w.sent[inTarget] += logged
 	}
 }
 
@@ -340,5 +319,4 @@ func (w *watched) literal(token string) {
 	if err == nil || invalid == nil || loaded.Status == 200 {
 		w.T.Error("a literal master token is accepted")
 	}
-	w.Rest("GET", "/v1/tokens", token, nil).Problem(w.T, 401, "bad_master_token")
 }
