@@ -67,7 +67,7 @@ const (
 func Scenarios() []string { return []string{Fanout, Latency, Rooms, Idle} }
 
 // Options describe a run. Start with those of Defaults and change them: zero is refused
-// where the scenario needs the field, except for Warmup, Settle, PID and Dialers.
+// where the scenario needs the field, except for Warmup, Settle, Patience, PID and Dialers.
 type Options struct {
 	Scenario string // one of Scenarios()
 
@@ -92,6 +92,8 @@ type Options struct {
 	Settle      time.Duration // idle: time between the last connection and the measurement of the memory
 	Dialers     int           // connections that are opened at the same time; 0: 16
 
+	// Patience is how long no message may arrive while some are due. 0: 5 s.
+	Patience time.Duration
 	// PID is the server's process. 0: its CPU time and memory are not measured.
 	PID int
 	// Progress is called with one line of progress at a time, never concurrently; nil:
@@ -162,6 +164,9 @@ func Run(ctx context.Context, d Driver, o Options) (*Result, error) {
 	}
 	if o.Dialers == 0 {
 		o.Dialers = defaultDialers
+	}
+	if o.Patience == 0 {
+		o.Patience = defaultPatience
 	}
 	server, err := newProcess(o.PID)
 	if err != nil {

@@ -36,6 +36,8 @@ const (
 	maxWindow      = 1 << 20
 	maxTime        = time.Hour
 	defaultDialers = 16
+
+	defaultPatience = 5 * time.Second
 )
 
 // An OptionError says which option is invalid, and what is allowed.

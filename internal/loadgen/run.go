@@ -13,12 +13,10 @@ import (
 )
 
 const (
-	connectTimeout    = 30 * time.Second // for a connection with its subscription
-	stallTimeout      = 5 * time.Second  // without a delivery while some are due
-	drainStallTimeout = 5 * time.Second  // the same, after the last publish
-	drainTimeout      = 30 * time.Second
-	tickInterval      = 100 * time.Millisecond
-	progressTicks     = 10 // ticks between two lines of progress
+	connectTimeout = 30 * time.Second // for a connection with its subscription
+	drainTimeout   = 30 * time.Second
+	tickInterval   = 100 * time.Millisecond
+	progressTicks  = 10 // ticks between two lines of progress
 )
 
 // A run is one call of Run, which owns it. It starts three kinds of goroutines:
@@ -127,7 +125,7 @@ func (r *run) open(n, publishers int, channel func(i int) string) bool {
 // connect opens one connection and starts to read it. Without a channel it is the
 // connection of the publisher.
 func (r *run) connect(channel string, publishers int) (*receiver, error) {
-	ctx, cancel := context.WithTimeout(r.ctx, connectTimeout)
+	ctx, cancel := context.WithTimeout(r.ctx, max(connectTimeout, r.o.Patience))
 	defer cancel()
 	dial := r.driver.Dial
 	if p, splits := r.driver.(PublisherDialer); splits && channel == "" {
@@ -197,8 +195,8 @@ func (r *run) wait(d time.Duration, what string) bool {
 			delivered := r.delivered()
 			if delivered != last || r.published.Load()*r.fanout == delivered {
 				last, lastAt = delivered, now
-			} else if now.Sub(lastAt) > stallTimeout {
-				r.fail(fmt.Errorf("no message has arrived for %v, though some are due", stallTimeout))
+			} else if now.Sub(lastAt) > r.o.Patience {
+				r.fail(fmt.Errorf("no message has arrived for %v, though some are due", r.o.Patience))
 				return false
 			}
 			if n%progressTicks > 0 {

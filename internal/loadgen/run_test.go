@@ -153,18 +153,22 @@ func TestNoteOfGenerator(t *testing.T) {
 }
 
 // A server from which nothing comes any more ends the run.
-func TestStall(t *testing.T) { synctest.Test(t, stall) }
+func TestStall(t *testing.T) {
+	for patience, want := range map[time.Duration]string{0: "5s", 20 * time.Second: "20s"} {
+		inBubble(t, want, func(t *testing.T) { stall(t, patience, want) })
+	}
+}
 
-func stall(t *testing.T) {
+func stall(t *testing.T, patience time.Duration, want string) {
 	o := short(Fanout)
-	o.Duration = time.Minute
+	o.Duration, o.Patience = time.Minute, patience
 	r, err := Run(t.Context(), &broker{spoil: func(n int, p string) []string {
 		if n > 3 {
 			return nil
 		}
 		return []string{p}
 	}}, o)
-	if err == nil || !strings.Contains(err.Error(), "no message has arrived for 5s") || r.Delivered != 15 || r.Lost != 40 {
+	if err == nil || !strings.Contains(err.Error(), "no message has arrived for "+want) || r.Delivered != 15 || r.Lost != 40 {
 		t.Errorf("got %v and %+v", err, r)
 	}
 }

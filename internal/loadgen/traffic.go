@@ -99,7 +99,7 @@ func (r *run) traffic(publish func(stop <-chan struct{}) error) {
 	close(stop)
 	select {
 	case <-published:
-	case <-time.After(drainStallTimeout): // the server does not read: closing ends it
+	case <-time.After(r.o.Patience): // the server does not read: closing ends it
 	}
 	r.drain()
 }
@@ -126,14 +126,14 @@ func (r *run) drain() {
 	last, lastAt := int64(-1), start
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for now := start; now.Sub(start) < drainTimeout; now = <-tick.C {
+	for now := start; now.Sub(start) < max(drainTimeout, r.o.Patience); now = <-tick.C {
 		delivered := r.delivered()
 		if delivered >= r.published.Load()*r.fanout {
 			return
 		}
 		if delivered != last {
 			last, lastAt = delivered, now
-		} else if now.Sub(lastAt) > drainStallTimeout {
+		} else if now.Sub(lastAt) > r.o.Patience {
 			return
 		}
 	}

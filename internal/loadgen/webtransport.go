@@ -28,6 +28,7 @@ func (d *edgeDriver) dialWebTransport(ctx context.Context) (link, error) {
 	config.NextProtos = []string{http3.NextProtoH3}
 	conn, err := quic.DialAddr(ctx, d.target.hostPort(), config, &quic.Config{
 		EnableDatagrams: true, EnableStreamResetPartialDelivery: true, // as WebTransport requires
+		HandshakeIdleTimeout: connectTimeout, // ctx is the limit, also where both ends are slow
 	})
 	if err != nil {
 		return nil, err
