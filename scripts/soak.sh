@@ -78,7 +78,7 @@ soak_pairs() {
 
 ## 10,000 clients whose edge is killed, over TLS, and another edge
 soak_storm() {
-	integration load -run 'TestReconnectStorm$'
+	integration load -run 'TestStorms/killed'
 }
 
 ## three edges that are replaced by those of another version, one after the other, below 1,000 clients with a history and without
@@ -119,7 +119,7 @@ soak_presence() {
 
 ## 2,000 clients that suspect a frozen edge at once, and another edge
 soak_suspicion_storm() {
-	integration load -run 'TestSuspicionStorm$'
+	integration load -run 'TestStorms/frozen'
 }
 
 ## each screen of the console in every width and scheme

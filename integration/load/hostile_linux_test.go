@@ -2,13 +2,12 @@ package load
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/millrace/millrace/client"
 	"github.com/millrace/millrace/integration/harness"
 )
 
@@ -21,68 +20,76 @@ const crowdNoise = 64 << 10
 func TestHostileCrowd(t *testing.T) {
 	t.Parallel()
 	e := harness.StartEdge(t, harness.DefaultCaddyfile)
-	calm := startTraffic(e, 1, 2, 200)
-	h := harness.Handshake{URL: fmt.Sprintf("wss://localhost:%d/ws", e.HTTPS), Token: e.Issue(harness.AllowAll("room")).Token}
+	endCalm := startCalm(e)
+	roots, err := e.TlsConfig()
+	e.Must(err)
+	o := client.Options{Token: e.Issue(harness.AllowAll("room")).Token, TLS: roots, ConnectTimeout: harness.WaitTimeout}
 	before := e.Memory()
 	ctx, cancel := context.WithTimeout(t.Context(), harness.SoakFor(t, 4*time.Second, 10*time.Minute))
 	defer cancel()
 	var all sync.WaitGroup
 	members := 0
-	attacks := []struct {
-		name    string
+	made := map[string]*atomic.Int64{}
+	for name, attack := range map[string]struct {
 		members int
 		act     func(ctx context.Context, member int) (int, error) // once, and says how often; an error is a refusal
-		times   atomic.Int64
 	}{
-		{name: "half TLS handshakes", members: 400, act: e.HalfHandshake},
-		{name: "requests a byte at a time", members: 200, act: e.SlowRequest},
-		{name: "silent WebTransport sessions", members: 100, act: e.SilentSession},
-		{name: "garbage QUIC packets", members: 2, act: e.GarbagePackets},
-		{name: "header bombs", members: 4, act: e.HeaderBombs},
-	}
-	for at := range attacks {
-		a := &attacks[at]
-		n := harness.AtLength(max(2, a.members/10), a.members)
-		members += n
-		for i := range n {
+		"half TLS handshakes":          {400, e.HalfHandshake},
+		"requests a byte at a time":    {200, e.SlowRequest},
+		"silent WebTransport sessions": {100, e.SilentSession},
+		"garbage QUIC packets":         {2, e.GarbagePackets},
+		"header bombs":                 {4, e.HeaderBombs},
+	} {
+		times := new(atomic.Int64)
+		made[name] = times
+		for i := range harness.AtLength(max(2, attack.members/10), attack.members) {
+			members++
 			all.Go(func() {
 				for ctx.Err() == nil {
-					n, err := a.act(ctx, i)
-					if a.times.Add(int64(n)); err != nil {
+					n, err := attack.act(ctx, i)
+					if times.Add(int64(n)); err != nil {
 						pause(ctx, 100*time.Millisecond) // nobody asks without end for a refusal
 					}
 				}
 			})
 		}
 	}
-	var took longest
+	worst := time.Duration(0)
 	for served := 0; ctx.Err() == nil || served == 0; served++ {
-		for _, quic := range []bool{false, true} {
-			begin := time.Now()
-			s := enter(e, h, quic)
-			s.Subscribe(tenant, "x")
-			s.Publish(tenant, "x", "hello")
-			s.ExpectDeliver(tenant, "x", "hello", "x")
-			took.note(time.Since(begin))
-			s.Must(s.Leave())
-			if err := s.UntilEnd(); errors.Is(err, harness.ErrWaitTimeout) {
-				t.Error("a session does not end: ", err)
-			}
+		for _, transport := range []client.Transport{client.WebSocket, client.WebTransport} {
+			o.Transports = []client.Transport{transport}
+			worst = max(worst, serve(e, o))
 		}
 		pause(ctx, 200*time.Millisecond)
 	}
 	e.CheckGrowth(before, members*harness.ConnectionCost+crowdNoise, "the crowd")
 	all.Wait()
-	for at := range attacks {
-		t.Logf("%s: %d times", attacks[at].name, attacks[at].times.Load())
-		if attacks[at].times.Load() == 0 {
-			t.Errorf("%s: none was made", attacks[at].name)
+	for name, times := range made {
+		if t.Logf("%s: %d times", name, times.Load()); times.Load() == 0 {
+			t.Errorf("%s: none was made", name)
 		}
 	}
-	worst := took.take()
 	t.Logf("to connect, subscribe and get a message took a legitimate client %v at most", worst)
 	if harness.Soaking && worst > time.Second {
 		t.Errorf("want less than a second")
 	}
-	calm.end()
+	endCalm()
+}
+
+// serve has a client connect, subscribe and get a message, and returns how long that took.
+func serve(e *harness.Edge, o client.Options) time.Duration {
+	e.T.Helper()
+	begin := time.Now()
+	c, err := client.Connect(e.T.Context(), []string{e.HttpsURL("")}, o)
+	e.Must(err)
+	defer c.Close()
+	s, err := c.Subscribe(e.T.Context(), tenant, "x")
+	e.Must(err)
+	e.Must(c.Publish(e.T.Context(), tenant, "x", []byte("hello")))
+	select {
+	case <-s.Messages():
+	case <-time.After(harness.WaitTimeout):
+		e.T.Fatal("no message comes")
+	}
+	return time.Since(begin)
 }

@@ -24,15 +24,14 @@ import (
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	e := harness.StartEdge(t, conformance.American)
-	calm := startTraffic(e, 1, 2, 200)
-	begin, length := time.Now(), harness.SoakFor(t, 3*time.Second, time.Hour)
-	ctx, cancel := context.WithTimeout(t.Context(), length)
+	endCalm := startCalm(e)
+	ctx, cancel := context.WithTimeout(t.Context(), harness.SoakFor(t, 3*time.Second, time.Hour))
 	defer cancel()
 	d := &day{e: e, ctx: ctx}
 	var all sync.WaitGroup
 	seed := harness.Seed(t)
-	var samples []harness.Sample
-	issued, reloads := 0, 0
+	var samples []harness.Sample // one before each reload
+	issued := 0
 	for ; ctx.Err() == nil; issued++ {
 		token := e.Issue(harness.AllowAll("room"))
 		if issued%4 == 0 {
@@ -48,25 +47,29 @@ func TestSoak(t *testing.T) {
 		if issued%8 == 0 { // it may be in use
 			e.Revoke(e.Master, token.Token).Decode(t, 200, new(harness.Object))
 		}
-		if time.Since(begin) > time.Duration(reloads+1)*max(time.Second, length/60) {
-			e.Reload([]string{conformance.European, conformance.American}[reloads%2])
-			reloads++
-		}
-		if time.Since(begin) > time.Duration(len(samples)+1)*max(500*time.Millisecond, length/240) {
+		if issued%harness.AtLength(4, 240) == 3 {
 			samples = append(samples, e.Sample())
+			e.Reload([]string{conformance.American, conformance.European}[len(samples)%2])
 		}
 	}
 	all.Wait()
-	calm.end()
+	endCalm()
 	// The old listener resets what waits in its queue, and net/http closes without an answer what
 	// comes while it shuts down; see docs/operations.md.
-	if n := d.resets.Load(); n > int64(reloads) {
-		t.Errorf("%d handshakes were reset in %d reloads", n, reloads)
+	t.Logf("%d sessions, %d tokens, %d reloads, %d handshakes that they reset", d.sessions.Load(), issued, len(samples), d.resets.Load())
+	if n := d.resets.Load(); n > int64(len(samples)) {
+		t.Errorf("%d handshakes were reset in %d reloads", n, len(samples))
 	}
-	t.Logf("%d sessions, %d tokens, %d reloads, %d handshakes that they reset", d.sessions.Load(), issued, reloads, d.resets.Load())
-	if !harness.Soaking {
-		return
+	if harness.Soaking {
+		checkGrowth(t, samples, issued)
 	}
+}
+
+// checkGrowth compares the medians of the second quarter and of the last one: the first is
+// warming up.
+func checkGrowth(t *testing.T, samples []harness.Sample, issued int) {
+	t.Helper()
+	n := len(samples)
 	for _, kind := range []struct {
 		what string
 		of   func(harness.Sample) int
@@ -78,13 +81,13 @@ func TestSoak(t *testing.T) {
 		{"goroutines", func(s harness.Sample) int { return s.Goroutines }, 500},
 		{"descriptors", func(s harness.Sample) int { return s.Descriptors }, 50},
 	} {
-		var medians []int
-		for quarter := range slices.Chunk(samples, len(samples)/4) {
-			slices.SortFunc(quarter, func(a, b harness.Sample) int { return kind.of(a) - kind.of(b) })
-			medians = append(medians, kind.of(quarter[len(quarter)/2]))
+		median := func(of []harness.Sample) int {
+			slices.SortFunc(of, func(a, b harness.Sample) int { return kind.of(a) - kind.of(b) })
+			return kind.of(of[len(of)/2])
 		}
-		t.Logf("%s, medians of quarters: %v", kind.what, medians)
-		if grown := medians[3] - medians[1]; grown > kind.more && grown > medians[1]/50 { // the first is warming up
+		early, late := median(slices.Clone(samples[n/4:n/2])), median(slices.Clone(samples[n*3/4:]))
+		t.Logf("%s: %d, and %d in the end", kind.what, early, late)
+		if grown := late - early; grown > kind.more && grown > early/50 {
 			t.Errorf("%s: grown by %d in half of the time", kind.what, grown)
 		}
 	}
