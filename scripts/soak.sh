@@ -87,10 +87,11 @@ soak_upgrade() {
 	integration cluster -run 'TestRollingUpgrade$'
 }
 
+# MILLRACE_KINDS and MILLRACE_CASES are regular expressions. Two at a time are played.
 ## what clients of each SDK see when their network breaks, compared with the marks (docs/networks.md)
 soak_networks() {
 	scripts/install-test-deps.sh
-	MILLRACE_SOAK_COUNT=${MILLRACE_ROUNDS:-20} integration networks -parallel 24 -run 'TestNetworks$' # two at a time measure, the others wait
+	integration networks -count="${MILLRACE_ROUNDS:-20}" -parallel 2 -run "TestNetworks/${MILLRACE_KINDS:-.*/.*}/^(${MILLRACE_CASES:-.*})$"
 }
 
 ## how late messages come, and how long they stay away, with loss and distance, by transport

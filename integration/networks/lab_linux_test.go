@@ -1,10 +1,13 @@
 package networks
 
 import (
-	"cmp"
 	"context"
-	"encoding/binary"
+	"crypto/sha256"
+	"crypto/tls"
+	"fmt"
 	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -18,6 +21,8 @@ import (
 	"github.com/millrace/millrace/integration/sdk"
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/internal/netlab"
+	"github.com/millrace/millrace/internal/programs"
+	"github.com/millrace/millrace/internal/testcheck"
 )
 
 // The machines of a lab. This process is machine 0, and has the NATS server.
@@ -27,36 +32,7 @@ const (
 	clientMachine = 3
 )
 
-const tenant = "t.room"
-
-const caddyfile = `{
-	admin localhost:2019
-	skip_install_trust
-	auto_https disable_redirects
-	http_port 8080
-	https_port 8443
-	default_sni IP
-	pubsub {
-		allow_plaintext
-		master_token {env.MILLRACE_MASTER_TOKEN} {
-			name test
-			tenant_prefix t.
-		}
-		broker nats NATS
-		token_store nats` + harness.FastBandwidth + `
-	}
-}
-http://IP:8080 {
-	bind IP
-	pubsub
-	pubsub_ready
-}
-https://IP:8443 {
-	bind IP
-	tls internal
-	pubsub
-}
-`
+const tenant, channel = "paint.room", "numbers"
 
 // lab is two edges and a machine for a client.
 type lab struct {
@@ -66,17 +42,24 @@ type lab struct {
 	token     string
 }
 
+var possible = sync.OnceValue(netlab.Possible)
+
 func startLab(t *testing.T) *lab {
 	t.Helper()
-	n := startNetwork(t, 3)
+	if err := possible(); err != nil {
+		t.Skipf("no network namespaces here: %v", err)
+	}
+	n, err := netlab.New(3)
+	testcheck.Must(t, err)
+	t.Cleanup(func() { testcheck.NoError(t, n.Close()) })
 	nats := natstest.Server(t, func(o *server.Options) { o.Host = n.Machine(0).IP })
-	text := strings.ReplaceAll(caddyfile, "NATS", nats.ClientURL())
-	l := &lab{T: t, network: n, near: startEdge(t, n.Machine(nearMachine), text)}
-	l.far = startEdge(t, n.Machine(farMachine), text, harness.WithMaster(l.near.Edge))
+	joins := func(e *harness.Edge) { e.Store, e.Broker = "nats", "nats "+nats.ClientURL() }
+	l := &lab{T: t, network: n, near: startEdge(t, n.Machine(nearMachine), joins)}
+	l.far = startEdge(t, n.Machine(farMachine), joins, harness.WithMaster(l.near.Edge))
 	admin, err := client.NewTokenAdmin(l.far.plain(), l.far.Master, client.WithPlaintext())
 	l.near.Must(err)
 	issued, err := admin.Issue(t.Context(), client.IssueRequest{
-		CreatedBy: "networks", ExpiresIn: 12 * time.Hour,
+		CreatedBy: "networks", ExpiresIn: time.Hour,
 		Grants: []client.Grant{{Tenants: []string{"room"}, Publish: []string{"#"}, Subscribe: []string{"#"}}},
 	})
 	l.near.Must(err)
@@ -93,90 +76,115 @@ type edge struct {
 	netlab.Machine
 }
 
-func (e *edge) url() string   { return "https://" + e.IP + ":8443" }
-func (e *edge) plain() string { return "http://" + e.IP + ":8080" }
+func (e *edge) url() string   { return fmt.Sprintf("https://%s:%d", e.IP, e.HTTPS) }
+func (e *edge) plain() string { return fmt.Sprintf("http://%s:%d", e.IP, e.HTTP) }
 
 // startEdge returns when clients may come.
-func startEdge(t *testing.T, m netlab.Machine, caddyfile string, options ...harness.Option) *edge {
+func startEdge(t *testing.T, m netlab.Machine, options ...harness.Option) *edge {
 	t.Helper()
 	inside, err := filepath.Abs("testdata/inside")
-	if err != nil {
-		t.Fatal(err)
-	}
-	options = append(options, harness.ForBrowsers, func(e *harness.Edge) {
-		e.Program = inside
-		e.Env = append(e.Env, "NETNS="+m.Namespace, "MILLRACE="+filepath.Join(built, "millrace"))
-	})
-	e := &edge{harness.StartEdge(t, strings.ReplaceAll(caddyfile, "IP", m.IP), options...), m}
-	asking := http.Client{Timeout: time.Second}
+	testcheck.Must(t, err)
+	caddyfile := strings.NewReplacer(
+		"admin localhost:{{.Admin}}", "admin localhost:2019\n\tdefault_sni "+m.IP, "localhost:{{", m.IP+":{{", "allow_ip_masks 127.0.0.0/8", "",
+		"\tpubsub {", "\tpubsub {\n\t\tallow_plaintext", "\tpubsub\n", "\tpubsub\n\tpubsub_ready\n",
+	).Replace(harness.DefaultCaddyfile)
+	e := &edge{harness.StartEdge(t, caddyfile, append(options, harness.ForBrowsers, func(e *harness.Edge) {
+		e.Program, e.Bind = inside, m.IP
+		e.Env = append(e.Env, "NETNS="+m.Namespace, "MILLRACE="+program("millrace"))
+	})...), m}
 	e.Poll("the edge to be ready", func() bool {
-		response, err := asking.Get(e.plain() + "/ready")
-		if err != nil {
-			return false
+		response, err := http.Get(e.plain() + "/ready")
+		if err == nil {
+			response.Body.Close()
 		}
-		response.Body.Close()
-		return response.StatusCode == http.StatusOK
+		return err == nil && response.StatusCode == http.StatusOK
 	})
 	return e
 }
 
+func program(name string) string { return filepath.Join(os.Getenv(programs.Folder), name) }
+
 // again starts an edge that was killed.
-func (e *edge) again() { e.Edge = startEdge(e.T, e.Machine, e.Given, sdk.Again(e.Edge)).Edge }
+func (e *edge) again() { e.Edge = startEdge(e.T, e.Machine, sdk.Again(e.Edge)).Edge }
 
-// publisher publishes numbers at an edge, over a WebSocket that no case breaks: it waits as long
-// as the edge does.
-type publisher struct {
-	client  *client.Client
-	cancel  func()
-	running sync.WaitGroup
-	sent    int // after stop
-}
-
-// publish begins to publish, until stop: to one channel after the other, so many bytes.
-func (l *lab) publish(at *edge, every time.Duration, size int, channels ...string) *publisher {
+// publish publishes at an edge, until halt: numbers with the time, in so many bytes at least. Its
+// WebSocket breaks in no case; it waits as long as the edge does. halt returns how many there are.
+func (l *lab) publish(at *edge, every time.Duration, size int) (halt func() int) {
 	l.Helper()
 	c, err := client.Connect(l.Context(), []string{at.plain()}, client.Options{
 		Token: l.token, Transports: []client.Transport{client.WebSocket}, AllowPlaintext: true, KeepAlive: -1,
 	})
 	l.near.Must(err)
+	l.Cleanup(func() { _ = c.Close() })
 	ctx, cancel := context.WithCancel(l.Context())
-	p := &publisher{client: c, cancel: cancel}
-	p.running.Go(func() { // ends with stop
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for ; ctx.Err() == nil; p.sent++ {
-			payload := make([]byte, cmp.Or(size, 100))
-			binary.BigEndian.PutUint64(payload, uint64(p.sent))
-			binary.BigEndian.PutUint64(payload[8:], uint64(time.Now().UnixNano()))
-			if err := c.Publish(context.WithoutCancel(ctx), tenant, channels[p.sent%len(channels)], payload); err != nil {
-				l.Errorf("message %d: %v", p.sent, err)
-				return
+	sent := make(chan int, 1)
+	go func() { // ends with halt
+		n := 0
+		for ; ctx.Err() == nil; n++ {
+			payload := fmt.Appendf(nil, "%-*s", size, fmt.Sprint(n, time.Now().UnixNano()))
+			if err := c.Publish(context.WithoutCancel(ctx), tenant, channel, payload); err != nil {
+				l.Errorf("message %d: %v", n, err)
+				break
 			}
 			select {
-			case <-tick.C:
+			case <-time.After(every):
 			case <-ctx.Done():
 			}
 		}
-	})
-	return p
+		sent <- n
+	}()
+	return func() int {
+		cancel()
+		n := <-sent
+		l.near.Must(c.Flush(l.Context()))
+		return n
+	}
 }
 
-// stop ends it when the edge has all, and returns how many that is.
-func (p *publisher) stop(t *testing.T) int {
-	t.Helper()
-	p.cancel()
-	p.running.Wait()
-	if err := p.client.Flush(t.Context()); err != nil {
-		t.Errorf("flush: %v", err)
+// subscriber is a client in its machine that connects and subscribes, and ends with the test.
+func (l *lab) subscriber(k sdk.Kind, edges ...*edge) *sdk.Sub {
+	l.Helper()
+	machine, root := l.network.Machine(clientMachine), l.near.RootFile()
+	var cmd *exec.Cmd
+	switch k.Where {
+	case "go":
+		cmd = machine.Command(program("sdkgo"))
+	case "node":
+		cmd = machine.Command("node", "clients/sdk_node.mjs")
+	default: // the driver adds the environment of this process
+		cmd = machine.Command("env", hostEnv+"="+k.Where, harness.BrowserRootFolder+"="+filepath.Dir(root),
+			os.Args[0], "-test.run=^TestBrowserHost$")
 	}
-	_ = p.client.Close()
-	return p.sent
+	cmd.Dir = ".."
+	c := sdk.NewClient(l.T, "c", k, nil)
+	driver, _, err := sdk.StartDriver(cmd, root, sdk.Limit, c.Accept, c.Fail)
+	l.near.Must(err)
+	c.Host = driver
+	l.Cleanup(func() { testcheck.NoError(l.T, driver.End()) })
+	connect := sdk.Command{Cmd: "connect", Options: &sdk.Options{Token: l.token, Transports: []string{k.Transport}}}
+	if k.Transport == "webtransport" {
+		connect.Options.Transports = append(connect.Options.Transports, "websocket")
+	}
+	for _, e := range edges {
+		connect.Addresses = append(connect.Addresses, e.url())
+		if k.InBrowser() { // which compares the hash
+			conn, err := tls.Dial("tcp", strings.TrimPrefix(e.url(), "https://"), &tls.Config{InsecureSkipVerify: true})
+			e.Must(err)
+			hash := sha256.Sum256(conn.ConnectionState().PeerCertificates[0].Raw)
+			connect.Options.Hashes = append(connect.Options.Hashes, hash[:])
+			_ = conn.Close()
+		}
+	}
+	c.Must(connect)
+	if r := c.Event("connected"); r.Edge != l.near.url() || r.Transport != k.Transport {
+		l.Fatalf("the client is at %s over %s", r.Edge, r.Transport)
+	}
+	return c.SubscribeAs("callback", tenant, channel, nil)
 }
 
 // message is the number of a message, and when it was sent.
-func message(r sdk.Report) (number int, sent time.Time, is bool) {
-	if r.Event != "message" || len(r.Payload) < 16 {
-		return 0, sent, false
-	}
-	return int(binary.BigEndian.Uint64(r.Payload)), time.Unix(0, int64(binary.BigEndian.Uint64(r.Payload[8:]))), true
+func message(r sdk.Report) (number int, sent time.Time) {
+	var at int64
+	_, _ = fmt.Sscan(string(r.Payload), &number, &at) // what is no message is of 1970
+	return number, time.Unix(0, at)
 }

@@ -1,83 +1,52 @@
 package networks
 
 import (
-	"bufio"
+	"cmp"
 	"encoding/json"
 	"log"
 	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 
 	"github.com/millrace/millrace/integration/sdk"
 	"github.com/millrace/millrace/internal/netlab"
 	"github.com/millrace/millrace/internal/programs"
+	"github.com/millrace/millrace/internal/testcheck"
 )
 
 // hostEnv is the name of a browser in whose machine the test binary runs again, as the driver
 // of clients there.
 const hostEnv = "MILLRACE_NETWORKS_HOST"
 
-var (
-	built  string // the folder with millrace and sdkgo
-	whyNot error  // there can be no network namespaces here; nil: there can
-)
-
 func TestMain(m *testing.M) {
 	if os.Getenv(hostEnv) != "" {
 		os.Exit(m.Run()) // TestBrowserHost
 	}
-	code, err := run(m)
+	dir, err := os.MkdirTemp("", "networks")
+	for name, source := range map[string]string{"millrace": "../../cmd/millrace", "sdkgo": "../clients/sdkgo"} {
+		if err == nil {
+			_, err = programs.Build(dir, name, source)
+		}
+	}
+	code, again := 0, false
+	if err == nil { // in a namespace there is no network to build anything
+		code, again, err = netlab.Apart(programs.Folder + "=" + cmp.Or(os.Getenv(programs.Folder), dir))
+	}
+	if err == nil && !again {
+		code = m.Run()
+	}
+	_ = os.RemoveAll(dir)
 	if err != nil {
 		log.Fatal(err)
 	}
 	os.Exit(code)
 }
 
-func run(m *testing.M) (int, error) {
-	dir, err := os.MkdirTemp("", "networks")
-	if err != nil {
-		return 0, err
-	}
-	defer os.RemoveAll(dir)
-	for name, source := range map[string]string{"millrace": "../../cmd/millrace", "sdkgo": "../clients/sdkgo"} {
-		path, err := programs.Build(dir, name, source)
-		if err != nil {
-			return 0, err
-		}
-		built = filepath.Dir(path)
-	}
-	whyNot = netlab.Possible()
-	// In a namespace there is no network to build anything.
-	if code, again, err := netlab.Apart(programs.Folder + "=" + built); again || err != nil {
-		return code, err
-	}
-	return m.Run(), nil
-}
-
-// startNetwork is machines without faults, which end with the test.
-func startNetwork(t *testing.T, machines int) *netlab.Network {
-	t.Helper()
-	if whyNot != nil {
-		t.Skipf("no network namespaces here: %v", whyNot)
-	}
-	n, err := netlab.New(machines)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := n.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return n
-}
-
-// The driver of clients in a browser, which runs in their machine.
+// The driver of clients in a browser, which runs in their machine. Else it is no test.
 func TestBrowserHost(t *testing.T) {
 	name := os.Getenv(hostEnv)
 	if name == "" {
-		return // it is no test
+		return
 	}
 	out := json.NewEncoder(os.Stdout)
 	os.Stdout = os.Stderr // for what package testing says
@@ -88,17 +57,10 @@ func TestBrowserHost(t *testing.T) {
 		return out.Encode(r)
 	}
 	page, err := sdk.StartPage(t, name, say)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testcheck.Must(t, err)
 	_ = say(sdk.Report{Event: "hello", Transports: []string{"webtransport", "websocket"}}) // who reads may be gone
-	for lines := bufio.NewScanner(os.Stdin); err == nil && lines.Scan(); {
-		var c sdk.Command
-		if err = json.Unmarshal(lines.Bytes(), &c); err == nil {
-			err = page.Send(c)
-		}
-	}
-	if err != nil {
-		t.Fatal(err)
+	in := json.NewDecoder(os.Stdin)
+	for c := (sdk.Command{}); in.Decode(&c) == nil; c = (sdk.Command{}) {
+		testcheck.Must(t, page.Send(c))
 	}
 }
