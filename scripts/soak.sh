@@ -87,7 +87,7 @@ soak_upgrade() {
 	integration cluster -run 'TestRollingUpgrade$'
 }
 
-# MILLRACE_KINDS and MILLRACE_CASES are regular expressions. Two at a time are played.
+# MILLRACE_KINDS and MILLRACE_CASES are regular expressions, as go test -run has them. Two at a time are played.
 ## what clients of each SDK see when their network breaks, compared with the marks (docs/networks.md)
 soak_networks() {
 	scripts/install-test-deps.sh
