@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,14 +35,12 @@ func startTraffic(e *harness.Edge, transport string, o loadgen.Options) *traffic
 	if transport == loadgen.WebTransport {
 		target.URL = e.HttpsURL("")
 	}
-	flows := make(chan struct{}, 1)
+	flows := make(chan struct{})
+	flow := sync.OnceFunc(func() { close(flows) })
 	o.Payload, o.Duration, o.Patience = loadgen.MinPayload, time.Hour, harness.WaitTimeout
 	o.Progress = func(line string) {
 		if strings.Contains(line, "deliveries/s") {
-			select {
-			case flows <- struct{}{}:
-			default:
-			}
+			flow()
 		}
 	}
 	ctx, stop := context.WithCancel(context.Background())

@@ -48,10 +48,13 @@ var breakages = map[string]breakage{
 	}},
 	"udp-dies": {only: "webtransport", within: marks(5, 5), over: "websocket", play: suffers(0, netlab.Treatment{CutUDP: true})},
 	// The path takes less, and routers tell.
-	"mtu": {
-		size: 5000, within: marks(5, 5), short: true,
-		play: suffers(0, netlab.Treatment{MTU: 1300}, netlab.Treatment{MTU: 1250}),
-	},
+	"mtu": {size: 5000, within: marks(5, 5), short: true, play: func(w *watch) {
+		for _, most := range []int{1300, 1250} {
+			w.treat(netlab.Treatment{MTU: most})
+			w.next(time.Now())
+			w.next(time.Now().Add(3 * time.Second)) // the client knows what passes
+		}
+	}},
 	"address": {within: marks(0, 5), none: all[:1], short: true, play: func(w *watch) {
 		_, err := w.network.Readdress(clientMachine)
 		w.near.Must(err)
@@ -70,7 +73,7 @@ var breakages = map[string]breakage{
 		begin := time.Now()
 		w.treat(netlab.Treatment{Cut: true})
 		w.back = w.sub.C.IsBack().At.Sub(begin)
-		w.publish(w.far, 0)
+		w.halt = w.publish(w.far, 50*time.Millisecond, 0)
 		w.next(time.Now())
 	}},
 	"loss": {stays: true, play: func(w *watch) {
@@ -91,20 +94,13 @@ var breakages = map[string]breakage{
 	}},
 }
 
-// suffers treats the path in these ways, one after the other: each for a while, or until
-// connections have found out what passes.
-func suffers(during time.Duration, ways ...netlab.Treatment) func(*watch) {
+// suffers treats the path so, for a while or to the end.
+func suffers(during time.Duration, how netlab.Treatment) func(*watch) {
 	return func(w *watch) {
-		for _, how := range ways {
-			w.treat(how)
-			if during > 0 {
-				time.Sleep(during)
-				w.treat(netlab.Treatment{})
-			}
-			w.next(time.Now())
-			if len(ways) > 1 {
-				time.Sleep(3 * time.Second)
-			}
+		if w.treat(how); during > 0 {
+			time.Sleep(during)
+			w.treat(netlab.Treatment{})
 		}
+		w.next(time.Now())
 	}
 }

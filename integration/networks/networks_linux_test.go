@@ -59,7 +59,7 @@ func (l *lab) play(b breakage, k sdk.Kind) {
 	w := &watch{lab: l, got: map[int]bool{}, sub: l.subscriber(k, edges...)}
 	l.network.Set(clientMachine, farMachine, netlab.Treatment{})
 	if !b.silent {
-		w.publish(map[bool]*edge{false: l.far, true: l.near}[b.atNear], b.size)
+		w.halt = l.publish(map[bool]*edge{false: l.far, true: l.near}[b.atNear], 50*time.Millisecond, b.size)
 		w.next(time.Now().Add(2 * time.Second)) // then all is calm, and paths are known
 	}
 	b.play(w)
@@ -88,10 +88,6 @@ func (l *lab) play(b breakage, k sdk.Kind) {
 			l.Error(text)
 		}
 	}
-}
-
-func (w *watch) publish(at *edge, size int) {
-	w.halt = w.lab.publish(at, 50*time.Millisecond, size)
 }
 
 // next awaits a message that was sent after a time, and notes how long that took.
