@@ -56,7 +56,7 @@ func TestSoak(t *testing.T) {
 	endCalm()
 	// The old listener resets what waits in its queue, and net/http closes without an answer what
 	// comes while it shuts down; see docs/operations.md.
-	t.Logf("%d sessions, %d tokens, %d reloads, %d handshakes that they reset", d.sessions.Load(), issued, len(samples), d.resets.Load())
+	t.Logf("%d sessions, %d tokens, %d reloads", d.sessions.Load(), issued, len(samples))
 	if n := d.resets.Load(); n > int64(len(samples)) {
 		t.Errorf("%d handshakes were reset in %d reloads", n, len(samples))
 	}

@@ -135,7 +135,8 @@ func (c *crowd) event(e client.Event) {
 func TestReloadsUnderLoad(t *testing.T) {
 	t.Parallel()
 	e := harness.StartEdge(t, conformance.American)
-	rooms := loadgen.Options{Scenario: loadgen.Rooms, Rooms: harness.SoakCount(t, 200, 10_000) / 100, Members: 100, MemberRate: 0.1}
+	rooms := loadgen.Options{Scenario: loadgen.Rooms, Members: 100, MemberRate: 0.1}
+	rooms.Rooms = harness.SoakCount(t, 200, 10_000) / rooms.Members
 	many := startTraffic(e, loadgen.WebSocket, rooms)
 	rooms.Rooms, rooms.Members, rooms.MemberRate = 1, harness.AtLength(3, 100), 1
 	some := startTraffic(e, loadgen.WebTransport, rooms)

@@ -72,7 +72,7 @@ func (l *traffic) end() {
 	l.stop()
 	<-l.ended
 	r := l.result
-	l.t.Logf("%s: %d deliveries, in ms p50 %.1f, p99 %.1f, at most %.1f", r.Scenario, r.Delivered, r.P50us/1e3, r.P99us/1e3, r.Maxus/1e3)
+	l.t.Logf("%s: %d deliveries, p99 %.1f ms, at most %.1f ms", r.Scenario, r.Delivered, r.P99us/1e3, r.Maxus/1e3)
 	if len(r.Errors) > 0 || r.Delivered == 0 {
 		l.t.Errorf("%s: %q", r.Scenario, r.Errors)
 	}

@@ -27,7 +27,7 @@ type breakage struct {
 	stays  bool                     // on its connection; in a soak
 }
 
-var all = []string{"webtransport", "websocket"}
+var all, withoutUDP = []string{"webtransport", "websocket"}, netlab.Treatment{CutUDP: true}
 
 // marks are those of both transports, in seconds.
 func marks(webTransport, webSocket time.Duration) map[string]time.Duration {
@@ -46,7 +46,7 @@ var breakages = map[string]breakage{
 		w.near.Kill()
 		w.next(begin)
 	}},
-	"udp-dies": {only: "webtransport", within: marks(5, 5), over: "websocket", play: suffers(0, netlab.Treatment{CutUDP: true})},
+	"udp-dies": {only: "webtransport", within: marks(5, 5), over: "websocket", play: suffers(0, withoutUDP)},
 	// The path takes less, and routers tell.
 	"mtu": {size: 5000, within: marks(5, 5), short: true, play: func(w *watch) {
 		for _, most := range []int{1300, 1250} {
@@ -66,7 +66,7 @@ var breakages = map[string]breakage{
 		w.near.Edge.Signal(syscall.SIGCONT)
 		w.next(time.Now())
 	}},
-	"udp-away": {only: "webtransport", none: all, play: suffers(8*time.Second, netlab.Treatment{CutUDP: true})},
+	"udp-away": {only: "webtransport", none: all, play: suffers(8*time.Second, withoutUDP)},
 	"away":     {none: all, play: suffers(8*time.Second, netlab.Treatment{Cut: true})},
 	// A client without traffic loses its edge, and another is there.
 	"idle": {both: true, silent: true, within: marks(29, 29), play: func(w *watch) {

@@ -85,7 +85,8 @@ func startEdge(t *testing.T, m netlab.Machine, options ...harness.Option) *edge 
 	inside, err := filepath.Abs("testdata/inside")
 	testcheck.Must(t, err)
 	caddyfile := strings.NewReplacer(
-		"admin localhost:{{.Admin}}", "admin localhost:2019\n\tdefault_sni "+m.IP, "localhost:{{", m.IP+":{{", "allow_ip_masks 127.0.0.0/8", "",
+		"admin localhost:{{.Admin}}", "admin localhost:2019\n\tdefault_sni "+m.IP, "localhost:{{", m.IP+":{{",
+		"allow_ip_masks 127.0.0.0/8", "",
 		"\tpubsub {", "\tpubsub {\n\t\tallow_plaintext", "\tpubsub\n", "\tpubsub\n\tpubsub_ready\n",
 	).Replace(harness.DefaultCaddyfile)
 	e := &edge{harness.StartEdge(t, caddyfile, append(options, harness.ForBrowsers, func(e *harness.Edge) {

@@ -14,7 +14,8 @@ import (
 // sees only that messages come.
 func TestLatencyUnderLoss(t *testing.T) {
 	t.Parallel()
-	losses, trips := harness.AtLength([]float64{0.02}, []float64{0, 0.01, 0.02, 0.05}), harness.AtLength([]int{30}, []int{1, 30, 100})
+	losses := harness.AtLength([]float64{0.02}, []float64{0, 0.01, 0.02, 0.05})
+	trips := harness.AtLength([]int{30}, []int{1, 30, 100})
 	measured := time.Duration(harness.SoakCount(t, 1, 60)) * time.Second
 	l := startLab(t)
 	halt := l.publish(l.near, 10*time.Millisecond, 0)
@@ -38,7 +39,7 @@ func TestLatencyUnderLoss(t *testing.T) {
 				}
 				slices.Sort(ages)
 				n := len(ages)
-				t.Logf("%g %%, %d ms, %v: p50 %v, p99 %v, longest silence %v", 100*loss, trip, s.C.Kind, ages[n/2], ages[n*99/100], silence)
+				t.Logf("%g, %d ms, %v: p50 %v, p99 %v, silent for %v", loss, trip, s.C.Kind, ages[n/2], ages[n*99/100], silence)
 			}
 		}
 	}

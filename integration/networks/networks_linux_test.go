@@ -24,7 +24,8 @@ func TestNetworks(t *testing.T) {
 	})
 	for _, k := range sdk.Kinds {
 		for name, b := range breakages {
-			if k.Where == "python" || b.only != "" && b.only != k.Transport || !harness.Soaking && (!b.short || k.Where != "go") {
+			if k.Where == "python" || b.only != "" && b.only != k.Transport ||
+				!harness.Soaking && (!b.short || k.Where != "go") {
 				continue
 			}
 			t.Run(k.String()+"/"+name, func(t *testing.T) {
@@ -68,21 +69,21 @@ func (l *lab) play(b breakage, k sdk.Kind) {
 	for more := true; more && (none && missed() > 0 || !w.got[sent-1]); {
 		_, more = w.take() // what does not come is counted
 	}
-	over, switches := k.Transport, 0
+	over, switches, within := k.Transport, 0, b.within[k.Transport]
 	for _, r := range w.sub.C.Events.Rest() {
 		if r.Event == "recovered" && r.Away > 0 || r.Event == "reconnected" || r.Event == "moved" {
 			over, switches = r.Transport, switches+1
 		}
 	}
-	l.Logf("back after %v, silent for %v, %d of %d missed, %d times another connection", w.back, w.silence, missed(), sent, switches)
+	l.Logf("back after %v, silent for %v, %d of %d missed, %d new connections", w.back, w.silence, missed(), sent, switches)
 	if none {
 		w.sub.C.Never("disconnected")
 	}
 	for text, is := range map[string]bool{
-		"not back in time":                            harness.Soaking && b.within[k.Transport] > 0 && w.back > b.within[k.Transport],
-		"messages were missed":                        none && missed() > 0,
-		"another transport in the end than " + b.over: b.over != "" && over != b.over,
-		"it changed its connection":                   harness.Soaking && b.stays && switches > 0,
+		"not back in time":               harness.Soaking && within > 0 && w.back > within,
+		"messages were missed":           none && missed() > 0,
+		"the transport is not " + b.over: b.over != "" && over != b.over,
+		"it changed its connection":      harness.Soaking && b.stays && switches > 0,
 	} {
 		if is {
 			l.Error(text)
