@@ -42,7 +42,6 @@ func TestConsoleOverEdges(t *testing.T) {
 	id := connection[1]
 	first.AdminCLI("connections", "--edge", "nowhere").Want(1, "", "no such edge")
 	first.AdminCLI("drain", "--edge", "edge-2.test").Want(1, "", "does not let operators of other edges")
-	other.Ping()
 
 	chrome := browser.Start(t, "chromium")
 	chrome.Expected = regexp.MustCompile("the server responded with a status of 404") // the details of a connection that has ended
@@ -55,6 +54,18 @@ func TestConsoleOverEdges(t *testing.T) {
 	elsewhere.ExpectText("ERR:closed_by_operator")
 	elsewhere.ExpectClose(wire.CloseTryLater)
 	p.See("[role=status]", "1 connection disconnected")
+	// All of a token, at every edge that lets others do that.
+	token := first.Issue(harness.AllowAll("twins"))
+	twins := []*harness.Socket{first.Dial(token.Token), second.Dial(token.Token)}
+	p.Fill("Token id", token.TokenID)
+	p.Click("button", "Filter", "Disconnect all of this token", "Disconnect")
+	for _, s := range twins {
+		s.ExpectText("ERR:closed_by_operator")
+		s.ExpectClose(wire.CloseTryLater)
+	}
+	other.Ping()
+	p.See("main", "No connection matches")
+	p.Click("link", "Clear")
 	p.GoTo("Histories") // nobody keeps messages here, and the page says so
 	p.See("main", "No history is configured at this edge")
 	p.GoTo("Presence")

@@ -25,35 +25,30 @@ var consoleCaddyfile = strings.Replace(harness.ConsoleCaddyfile, "hook audit {",
 		}
 		hook audit {`, 1)
 
-// A visitor is a client that is there until the test ends.
-type visitor struct {
-	e *harness.Edge
-	*client.Client
-}
-
-func visit(e *harness.Edge, token string) visitor {
+// visit returns a client that is there until the test ends.
+func visit(e *harness.Edge, token string) *client.Client {
 	e.T.Helper()
 	c, err := client.Connect(e.T.Context(), []string{e.HttpURL("")}, client.Options{Token: token, Transports: []client.Transport{client.WebSocket}})
 	e.Must(err)
 	e.T.Cleanup(func() { _ = c.Close() })
-	return visitor{e, c}
+	return c
 }
 
 // keep publishes messages to a history, and awaits that they are stored.
-func (v visitor) keep(tenant, channel string, payloads ...string) {
-	v.e.T.Helper()
+func keep(e *harness.Edge, c *client.Client, tenant, channel string, payloads ...string) {
+	e.T.Helper()
 	for _, payload := range payloads {
-		_, err := v.PublishConfirmed(v.e.T.Context(), tenant, channel, []byte(payload))
-		v.e.Must(err)
+		_, err := c.PublishConfirmed(e.T.Context(), tenant, channel, []byte(payload))
+		e.Must(err)
 	}
 }
 
 // join makes a subject a member of channels of a tenant.
 func join(e *harness.Edge, subject, tenant string, channels ...string) {
 	e.T.Helper()
-	v := visit(e, e.SubjectToken(subject, "", tenant))
+	c := visit(e, e.SubjectToken(subject, "", tenant))
 	for _, channel := range channels {
-		_, err := v.Join(e.T.Context(), tenant, channel)
+		_, err := c.Join(e.T.Context(), tenant, channel)
 		e.Must(err)
 	}
 }

@@ -18,7 +18,6 @@ func TestConsolePage(t *testing.T) {
 	browser.InConsole(t, harness.StartEdge(t, consoleCaddyfile), map[string]func(*testing.T, *harness.Edge, browser.Tab){
 		"master tokens":          masterTokensOnPage,
 		"access tokens":          accessTokensOnPage,
-		"connections":            connectionsOnPage,
 		"live":                   liveOnPage,
 		"histories":              historiesOnPage,
 		"what viewers see":       viewersOnPage,
@@ -114,30 +113,6 @@ func accessTokensOnPage(_ *testing.T, e *harness.Edge, p browser.Tab) {
 	p.Until("!document.title.includes('hit')")
 }
 
-func connectionsOnPage(_ *testing.T, e *harness.Edge, p browser.Tab) {
-	p.Expected = regexp.MustCompile("the server responded with a status of 404") // the details of a connection that has ended
-	token := e.Issue(harness.AllowAll("connections"))
-	first, second, third := e.Dial(token.Token), e.Dial(token.Token), e.Dial(e.Issue(harness.AllowAll("lobby")).Token)
-	p.SignIn("ada", harness.AdaPassword, "Connections")
-	p.Fill("Tenant", "paint.connections")
-	p.Click("button", "Filter")
-	p.Until("document.querySelectorAll('main button[aria-label^=\"Details of connection\"]').length === 2")
-	var details string
-	p.Evaluate(&details, `document.querySelector('main button[aria-label^="Details of connection"]').getAttribute("aria-label")`)
-	p.Click("button", details)
-	p.See("main dl", token.TokenID)
-	p.Click("button", strings.Replace(details, "Details of", "Disconnect", 1))
-	p.See("dialog", "may come back while its token is valid")
-	p.Click("checkbox", "All connections of its token")
-	p.Click("button", "Disconnect")
-	for _, s := range []*harness.Socket{first, second} {
-		s.ExpectText("ERR:closed_by_operator")
-		s.ExpectClose(wire.CloseTryLater)
-	}
-	third.Ping()
-	p.See("main", "o connection") // the filter matches nobody any more
-}
-
 func liveOnPage(_ *testing.T, e *harness.Edge, p browser.Tab) {
 	s := e.Dial(e.Issue(harness.AllowAll("live")).Token)
 	s.Subscribe("paint.live", "#")
@@ -165,9 +140,9 @@ func liveOnPage(_ *testing.T, e *harness.Edge, p browser.Tab) {
 
 func historiesOnPage(_ *testing.T, e *harness.Edge, p browser.Tab) {
 	const hostile = "<script>document.title='hit'</script>" + markup
-	v := visit(e, e.Issue(harness.AllowAll("b")).Token)
-	v.keep("paint.b", "chat.many", slices.Repeat([]string{"hello"}, 60)...)
-	v.keep("paint.b", "chat.odd", hostile, "\x00\x01\xfe")
+	c := visit(e, e.Issue(harness.AllowAll("b")).Token)
+	keep(e, c, "paint.b", "chat.many", slices.Repeat([]string{"hello"}, 60)...)
+	keep(e, c, "paint.b", "chat.odd", hostile, "\x00\x01\xfe")
 	p.SignIn("ada", harness.AdaPassword, "Histories")
 	p.Click("button", "Read paint.b in chat")
 	p.See("[role=status]", "50 messages of # in paint.b, history chat")
@@ -224,22 +199,18 @@ func keyboardOnPage(t *testing.T, e *harness.Edge, p browser.Tab) {
 	p.See("h1", "Sign in")
 	p.Press("ada", "Tab", harness.AdaPassword, "Enter") // the first field has the focus
 	p.See("h1", "Overview")
+	tabs := 0
 	// tabTo goes on by Tab until what has the focus has this name, and is seen to have it.
 	tabTo := func(name string) {
 		t.Helper()
-		var focus struct{ Name, Outline string }
-		for range 200 {
-			p.Evaluate(&focus, `(() => {
-				const e = document.activeElement, s = getComputedStyle(e);
-				return {name: e.getAttribute("aria-label") || e.labels?.[0]?.innerText || e.innerText || "", outline: s.outlineStyle + s.boxShadow};
-			})()`)
-			if strings.TrimSpace(focus.Name) == name {
-				break
+		for found := false; !found; p.Evaluate(&found, `(() => {
+			const e = document.activeElement, s = getComputedStyle(e);
+			return (e.ariaLabel || e.innerText).trim() === %s && s.outlineStyle + s.boxShadow !== "nonenone";
+		})()`, name) {
+			if tabs++; tabs > 400 {
+				t.Fatalf("Tab does not lead to %s, or it cannot be seen that it has the focus", name)
 			}
 			p.Press("Tab")
-		}
-		if strings.TrimSpace(focus.Name) != name || focus.Outline == "nonenone" {
-			t.Fatalf("Tab does not lead to %s, or it cannot be seen that it has the focus", name)
 		}
 		p.Press("Enter")
 	}
@@ -247,9 +218,7 @@ func keyboardOnPage(t *testing.T, e *harness.Edge, p browser.Tab) {
 	p.See("h1", "Master tokens")
 	tabTo("New master token")
 	p.Press("by keyboard", "Tab", "Tab", "keyed", "Enter")
-	p.See("dialog h2", "The master token")
-	var master string
-	p.Evaluate(&master, `document.querySelector("dialog pre[aria-label='Master token']").innerText`)
+	master := p.See("dialog pre[aria-label='Master token']", "MT_")
 	tabTo("Done")
 	p.Until("!document.querySelector('dialog[open]') && document.activeElement.innerText === 'New master token'") // as before
 	e.List(master, "")

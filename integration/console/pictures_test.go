@@ -23,18 +23,18 @@ func TestConsoleScreens(t *testing.T) {
 	backend := visit(e, e.Issue(harness.AllowAll("room", "lobby"), harness.Grant("shop", nil, []string{"orders.#"})).Token)
 	_, err := backend.SubscribeFunc(t.Context(), "paint.room", "news.#", func(client.Message) {})
 	e.Must(err)
-	backend.keep("paint.room", "chat.general", "hello, who is here?", `{"from":"ada","text":"I am"}`, "\x00\x01\x02\xfd", "see you tomorrow")
-	backend.keep("paint.lobby", "chat.news", slices.Repeat([]string{"hello"}, 60)...)
+	keep(e, backend, "paint.room", "chat.general", "hello, who is here?", `{"from":"ada","text":"I am"}`, "\x00\x01\x02\xfd", "see you tomorrow")
+	keep(e, backend, "paint.lobby", "chat.news", slices.Repeat([]string{"hello"}, 60)...)
 	for _, subject := range []string{"ada", "Bertrand", "a guest with a rather long name, who was here before"} {
 		join(e, subject, "paint.room", "room.general", "room.ideas")
 	}
-	browser.InConsole(t, e, map[string]func(*testing.T, *harness.Edge, browser.Tab){"screens": func(_ *testing.T, _ *harness.Edge, p browser.Tab) {
-		lookAtScreens(p, backend)
+	browser.InConsole(t, e, map[string]func(*testing.T, *harness.Edge, browser.Tab){"screens": func(_ *testing.T, e *harness.Edge, p browser.Tab) {
+		lookAtScreens(e, p, backend)
 	}})
 }
 
 // lookAtScreens signs in, and looks at everything in each window.
-func lookAtScreens(p browser.Tab, backend visitor) {
+func lookAtScreens(e *harness.Edge, p browser.Tab, backend *client.Client) {
 	// The screens, in the order of the header: what is on one before it is looked at, and the
 	// buttons there that open something, by how their names begin.
 	screens := []struct {
@@ -55,7 +55,7 @@ func lookAtScreens(p browser.Tab, backend visitor) {
 			p.Click("button", "Start")
 			p.See("[role=status]", "receiving")
 			for i := range 40 {
-				backend.keep("paint.room", "news.prices", fmt.Sprintf(`{"item":"ultramarine","price":%d.%02d}`, 17+i%3, 7*i%100))
+				keep(e, backend, "paint.room", "news.prices", fmt.Sprintf(`{"item":"ultramarine","price":%d.%02d}`, 17+i%3, 7*i%100))
 			}
 			p.See(".messages", "ultramarine")
 			p.Choose("Payload as", "json")
