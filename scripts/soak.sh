@@ -53,7 +53,7 @@ soak_notebook() {
 	scripts/install-test-deps.sh
 	python3 -m venv .cache/notebook
 	.cache/notebook/bin/pip install --quiet ./sdk/python nbclient==0.11.0 ipykernel==7.4.0 matplotlib==3.11.2
-	MILLRACE_JUPYTER=$PWD/.cache/notebook/bin/jupyter integration programs -run 'TestNotebook$'
+	MILLRACE_JUPYTER=$PWD/.cache/notebook/bin/jupyter integration programs -run 'TestExamples$/^notebook$'
 }
 
 ## a hostile crowd that does not authenticate, 10 minutes

@@ -28,7 +28,8 @@ var consoleCaddyfile = strings.Replace(harness.ConsoleCaddyfile, "hook audit {",
 // visit returns a client that is there until the test ends.
 func visit(e *harness.Edge, token string) *client.Client {
 	e.T.Helper()
-	c, err := client.Connect(e.T.Context(), []string{e.HttpURL("")}, client.Options{Token: token, Transports: []client.Transport{client.WebSocket}})
+	options := client.Options{Token: token, Transports: []client.Transport{client.WebSocket}}
+	c, err := client.Connect(e.T.Context(), []string{e.HttpURL("")}, options)
 	e.Must(err)
 	e.T.Cleanup(func() { _ = c.Close() })
 	return c

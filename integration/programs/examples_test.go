@@ -63,6 +63,17 @@ func TestExamples(t *testing.T) {
 		})
 	}
 	chrome.Run(t, "streaming", e.streaming)
+	if jupyter := os.Getenv("MILLRACE_JUPYTER"); jupyter != "" {
+		// The notebook runs from its first cell to its last, in a real kernel, and draws. That needs
+		// some hundred MB of packages, so only the soak notebook does it, which says where jupyter is.
+		t.Run("notebook", func(t *testing.T) {
+			e.Env = append(e.Env, os.Environ()...)
+			done := e.run(t, e.blocks[1], "cd examples/python", jupyter+" execute live.ipynb --output=done.ipynb", "cat done.ipynb")
+			if !strings.Contains(done, "40 values") || !strings.Contains(done, "image/png") {
+				t.Errorf("the notebook has no 40 values or no image:\n%s", done)
+			}
+		})
+	}
 }
 
 // startExamples returns when the edge runs and the examples in Go are built.
@@ -81,9 +92,11 @@ func startExamples(t *testing.T) *exampleEdge {
 	if _, e.blocks = document(t, "../examples/README.md", "sh"); len(e.blocks) != 14 {
 		t.Fatalf("examples/README.md has %d blocks: the test knows 14", len(e.blocks))
 	}
-	build := e.paste("export FROM="+from, "ls $FROM/sdk/js/dist/index.js $FROM/examples/node_modules/@millrace/client/dist", // of install-test-deps.sh
+	ports := fmt.Sprintf("-e s/:3000/:%d/g -e s/:8080/:%d/g -e s/:8443/:%d/g", port, e.Ports[1], e.Ports[0])
+	build := e.paste("export FROM="+from,
+		"ls $FROM/sdk/js/dist/index.js $FROM/examples/node_modules/@millrace/client/dist", // of scripts/install-test-deps.sh
 		"ln -s $FROM/* . && rm examples", "tar -C $FROM --exclude node_modules --exclude .venv -cf - examples | tar xf -",
-		fmt.Sprintf("find examples -type f -exec sed -i.bak -e s/:3000/:%d/g -e s/:8080/:%d/g -e s/:8443/:%d/g {} +", port, e.Ports[1], e.Ports[0]),
+		"find examples -type f -exec sed -i.bak "+ports+" {} +",
 		"ln -s $FROM/examples/node_modules examples/",
 		"go build -o built/ ./examples/backend-go ./examples/workers ./examples/snippets/worker ./examples/snippets/publish")
 	build.Env = os.Environ() // with its caches
@@ -218,25 +231,5 @@ func (e *exampleEdge) chat(c *browser.Browser) {
 	}
 	if here := first.See("#here", "Guest"); strings.Count(here, "Guest") != 1 || strings.Count(here, "Ada") != 1 {
 		c.T.Errorf("the first tab shows %q", here)
-	}
-}
-
-// The notebook runs from its first cell to its last, in a real kernel, and draws. That
-// needs some hundred MB of packages, so only the soak notebook does it, which says in
-// MILLRACE_JUPYTER where the program jupyter is.
-func TestNotebook(t *testing.T) {
-	t.Parallel()
-	jupyter := os.Getenv("MILLRACE_JUPYTER")
-	if jupyter == "" {
-		t.Skip("runs in the soak notebook")
-	}
-	x := openTerminal(t)
-	text, _ := document(t, "../examples/python/live.ipynb", "")
-	must(t, os.WriteFile(filepath.Join(x.dir, "live.ipynb"), []byte(x.adapted.Replace(text)), 0o600))
-	x.Env = append(x.Env, os.Environ()...)
-	done := x.run(t, "export MILLRACE_MASTER_TOKEN=$(./millrace pubsub master-token create --name notebook --tenant-prefix demo --quiet)",
-		jupyter+" execute live.ipynb --output=done.ipynb", "cat done.ipynb")
-	if !strings.Contains(done, "40 values") || !strings.Contains(done, "image/png") {
-		t.Errorf("the notebook has no 40 values or no image:\n%s", done)
 	}
 }
