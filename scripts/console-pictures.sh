@@ -5,4 +5,4 @@ cd "$(dirname "$0")/.."
 
 scripts/install-test-deps.sh
 mkdir -p docs/console
-MILLRACE_PICTURES=$PWD/docs/console go test -count=1 -run 'TestConsoleScreens$' ./integration/console
+MILLRACE_SOAK=1 MILLRACE_PICTURES=$PWD/docs/console go test -count=1 -run 'TestConsoleScreens$' ./integration/console

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/millrace/millrace/internal/testcheck"
 )
@@ -93,5 +94,19 @@ func TestInstallCommandsAreRun(t *testing.T) {
 	unique := func(text string) []string { return slices.Compact(slices.Sorted(strings.Lines(text))) }
 	if got, want := unique(run), unique(all); !slices.Equal(got, want) {
 		t.Errorf("run, or listed with a reason:\n%q\nin the document:\n%q", got, want)
+	}
+}
+
+// systemd waits for the drain of the edge in a package, 10 s by default, and the requests under way.
+func TestStopTime(t *testing.T) {
+	text := read(t, "../packaging/Caddyfile") + read(t, "../packaging/millrace.service")
+	found := regexp.MustCompile(`(?s)\n\tgrace_period (\S+)\n.*\nTimeoutStopSec=(\S+)\n`).FindStringSubmatch(text)
+	if found == nil {
+		t.Fatal("no grace_period, or no TimeoutStopSec")
+	}
+	grace, err1 := time.ParseDuration(found[1])
+	stop, err2 := time.ParseDuration(found[2])
+	if err1 != nil || err2 != nil || stop < 10*time.Second+grace+5*time.Second {
+		t.Errorf("TimeoutStopSec is %s, for a grace_period of %s", found[2], found[1])
 	}
 }

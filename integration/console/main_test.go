@@ -11,14 +11,10 @@ import (
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
-// consoleCaddyfile has a console, the history chat, one that nobody publishes to, and the
-// presence rooms.
+// consoleCaddyfile has a console, the history chat and the presence rooms.
 var consoleCaddyfile = strings.Replace(harness.ConsoleCaddyfile, "hook audit {", `history chat {
 			channels chat.#
 			messages 1000
-		}
-		history quiet {
-			channels quiet.#
 		}
 		presence rooms {
 			channels room.#
@@ -44,12 +40,9 @@ func keep(e *harness.Edge, c *client.Client, tenant, channel string, payloads ..
 	}
 }
 
-// join makes a subject a member of channels of a tenant.
-func join(e *harness.Edge, subject, tenant string, channels ...string) {
+// join makes a subject a member of a channel.
+func join(e *harness.Edge, subject, tenant, channel string) {
 	e.T.Helper()
-	c := visit(e, e.SubjectToken(subject, "", tenant))
-	for _, channel := range channels {
-		_, err := c.Join(e.T.Context(), tenant, channel)
-		e.Must(err)
-	}
+	_, err := visit(e, e.SubjectToken(subject, "", tenant)).Join(e.T.Context(), tenant, channel)
+	e.Must(err)
 }

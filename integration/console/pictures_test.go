@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,24 +18,26 @@ import (
 // scripts/console-pictures.sh keeps the pictures, in the folder that MILLRACE_PICTURES names.
 func TestConsoleScreens(t *testing.T) {
 	t.Parallel()
-	e := harness.StartEdge(t, consoleCaddyfile)
-	e.AdminCLI("master-token", "create", "--name", "shop", "--description", "The shop's backend, in production",
-		"--tenant-prefix", "shop", "--ip-mask", "192.0.2.0/24").Want(0, "MT_", "")
-	backend := visit(e, e.Issue(harness.AllowAll("room", "lobby"), harness.Grant("shop", nil, []string{"orders.#"})).Token)
-	_, err := backend.SubscribeFunc(t.Context(), "paint.room", "news.#", func(client.Message) {})
-	e.Must(err)
-	keep(e, backend, "paint.room", "chat.general", "hello, who is here?", `{"from":"ada","text":"I am"}`, "\x00\x01\x02\xfd", "see you tomorrow")
-	keep(e, backend, "paint.lobby", "chat.news", slices.Repeat([]string{"hello"}, 60)...)
-	for _, subject := range []string{"ada", "Bertrand", "a guest with a rather long name, who was here before"} {
-		join(e, subject, "paint.room", "room.general", "room.ideas")
-	}
-	browser.InConsole(t, e, map[string]func(*testing.T, *harness.Edge, browser.Tab){"screens": func(_ *testing.T, e *harness.Edge, p browser.Tab) {
-		lookAtScreens(e, p, backend)
-	}})
+	browser.InConsole(t, harness.StartEdge(t, consoleCaddyfile), map[string]func(*testing.T, *harness.Edge, browser.Tab){"screens": lookAtScreens})
 }
 
 // lookAtScreens signs in, and looks at everything in each window.
-func lookAtScreens(e *harness.Edge, p browser.Tab, backend *client.Client) {
+func lookAtScreens(t *testing.T, e *harness.Edge, p browser.Tab) {
+	e.AdminCLI("master-token", "create", "--name", "shop", "--description", "The shop's backend, in production",
+		"--tenant-prefix", "shop", "--ip-mask", "192.0.2.0/24").Want(0, "MT_", "")
+	token := e.Issue(harness.AllowAll("room", "lobby"), harness.Grant("shop", nil, []string{"orders.#"})).Token
+	backend, ctx := visit(e, token), t.Context()
+	_, err := backend.SubscribeFunc(ctx, "paint.room", "news.#", func(client.Message) {})
+	e.Must(err)
+	keep(e, backend, "paint.room", "chat.general",
+		"hello, who is here?", `{"from":"ada","text":"I am"}`, "\x00\x01\x02\xfd", "see you tomorrow")
+	keep(e, backend, "paint.lobby", "chat.news", slices.Repeat([]string{"hello"}, 60)...)
+	for _, subject := range []string{"ada", "Bertrand", "a guest with a rather long name, who was here before"} {
+		c := visit(e, e.SubjectToken(subject, "", "paint.room"))
+		_, err1 := c.Join(ctx, "paint.room", "room.general")
+		_, err2 := c.Join(ctx, "paint.room", "room.ideas")
+		e.Must(errors.Join(err1, err2))
+	}
 	// The screens, in the order of the header: what is on one before it is looked at, and the
 	// buttons there that open something, by how their names begin.
 	screens := []struct {
@@ -70,10 +73,8 @@ func lookAtScreens(e *harness.Edge, p browser.Tab, backend *client.Client) {
 		width, height int
 		scheme        string
 	}{{1200, 800, "light"}, {360, 640, "dark"}, {1200, 800, "dark"}, {360, 640, "light"}}
+	windows = windows[:harness.AtLength(2, 4)] // each width and each scheme once, or all
 	folder := os.Getenv("MILLRACE_PICTURES")
-	if !harness.Soaking && folder == "" {
-		windows = windows[:2] // each width and each scheme once
-	}
 	wantFits(p, "sign in")
 	p.SignIn("ada", harness.AdaPassword)
 	for _, w := range windows {

@@ -153,8 +153,7 @@ func (l *lab) subscriber(k sdk.Kind, edges ...*edge) *sdk.Sub {
 	case "node":
 		cmd = machine.Command("node", "clients/sdk_node.mjs")
 	default: // the driver adds the environment of this process
-		cmd = machine.Command("env", hostEnv+"="+k.Where, harness.BrowserRootFolder+"="+filepath.Dir(root),
-			os.Args[0], "-test.run=^TestBrowserHost$")
+		cmd = machine.Command("env", hostEnv+"="+k.Where, os.Args[0], "-test.run=^TestBrowserHost$")
 	}
 	cmd.Dir = ".."
 	c := sdk.NewClient(l.T, "c", k, nil)

@@ -32,10 +32,6 @@ func TestReadmeTour(t *testing.T) {
 		}
 	}
 	x := openTerminal(t, "/tmp/tour.json", filepath.Join(t.TempDir(), "tour.json"))
-	page := regexp.MustCompile(`http://\S+/demo\b`).FindString(tour)
-	if out := x.run(t, "curl -sSf --noproxy '*' "+page); !strings.Contains(out, "<title>Millrace demo</title>") {
-		t.Errorf("the page %q: %s", page, out)
-	}
 	printed(x.run(t, issue), outputs[0])
 	subscriber := x.start(t, "OK:SUB:demo.room:news.#", subscribe)
 	out := x.run(t, publish, refused, revoke)
@@ -58,11 +54,10 @@ func TestRecipes(t *testing.T) {
 	x := openTerminal(t)
 	modules, err := filepath.Abs("clients/node_modules")
 	must(t, err)
-	must(t, os.Symlink(modules, filepath.Join(x.dir, "node_modules")))
 	code := x.adapted.Replace(strings.Join(program, "") + driver)
 	must(t, os.WriteFile(filepath.Join(x.dir, "recipes.mjs"), []byte(code), 0o600))
 	out := x.run(t, "export MILLRACE_MASTER_TOKEN=$(./millrace pubsub master-token create --name recipes --tenant-prefix demo --quiet)",
-		"node recipes.mjs")
+		"ln -s "+modules+" . && node recipes.mjs")
 	if got, want := strings.Fields(out), []string{"sender", "read-only", "rights", "presence", "kicked"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -74,11 +69,11 @@ func TestPlugin(t *testing.T) {
 	t.Parallel()
 	program, err := harness.BuildPlugin()
 	must(t, err)
-	cmd := exec.Command("bash", "-c", `"$0" version && "$0" validate --config ../examples/plugin/Caddyfile --adapter caddyfile 2>&1`, program)
-	cmd.Env = append(os.Environ(), "MILLRACE_MASTER_TOKEN="+harness.NewMasterToken(), "XDG_DATA_HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
+	cmd := exec.Command("bash", "-ec", `"$0" validate --config ../examples/plugin/Caddyfile --adapter caddyfile >&2; "$0" version`, program)
+	cmd.Env = append(os.Environ(), "MILLRACE_MASTER_TOKEN="+harness.NewMasterToken(),
+		"XDG_DATA_HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
+	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
-	version, validated, _ := strings.Cut(string(out), "\n")
-	if harness.WantVersion(t, version+"\n"); err != nil || !strings.Contains(validated, "Valid configuration") {
-		t.Errorf("%v\n%s", err, validated)
-	}
+	must(t, err)
+	harness.WantVersion(t, string(out))
 }

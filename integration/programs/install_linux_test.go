@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/millrace/millrace/integration/harness"
+	"github.com/millrace/millrace/internal/version"
 )
 
 // Commands of docs/install.md that need no package do what it says, pasted as they stand; they
@@ -19,14 +20,14 @@ import (
 func TestInstallCommands(t *testing.T) {
 	t.Parallel()
 	dir, bin := t.TempDir(), t.TempDir()
-	version := packArchive(t, dir)
+	packArchive(t, dir)
 	checkout, err := filepath.Abs("..")
 	must(t, err)
 	sections := map[string]struct {
 		env    []string
 		prints string
 	}{
-		"The program": {[]string{"PATH=" + bin + ":" + os.Getenv("PATH")}, `\.tar\.gz: OK\n(?s:.*)Millrace ` + version + `,(?s:.*)`},
+		"The program": {[]string{"PATH=" + bin + ":" + os.Getenv("PATH")}, `\.tar\.gz: OK\n(?s:.*)` + version.String() + `(?s:.*)`},
 		"From source": {append(os.Environ(), "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url."+checkout+".insteadOf",
 			"GIT_CONFIG_VALUE_0=https://github.com/millrace/millrace"), ""},
 	}
@@ -51,16 +52,14 @@ func TestInstallCommands(t *testing.T) {
 }
 
 // packArchive packs the binary under test as a release does, with the names of
-// .goreleaser.yaml, and writes the checksums beside it. It returns the version.
-func packArchive(t *testing.T, dir string) (version string) {
+// .goreleaser.yaml, and writes the checksums beside it.
+func packArchive(t *testing.T, dir string) {
 	t.Helper()
-	out, err := exec.Command("../scripts/version.sh").Output()
-	must(t, err)
-	version = strings.TrimSpace(string(out))
 	config, _ := document(t, "../.goreleaser.yaml", "")
-	config = strings.NewReplacer("{{ .ProjectName }}", "millrace", "{{ .Version }}", version,
+	config = strings.NewReplacer("{{ .ProjectName }}", "millrace", "{{ .Version }}", version.Number(),
 		"{{ .Os }}", runtime.GOOS, "{{ .Arch }}", runtime.GOARCH).Replace(config)
-	archive, sums := "millrace_"+version+"_"+runtime.GOOS+"_"+runtime.GOARCH, "millrace_"+version+"_checksums.txt"
+	release := "millrace_" + version.Number() + "_"
+	archive, sums := release+runtime.GOOS+"_"+runtime.GOARCH, release+"checksums.txt"
 	for _, name := range []string{archive, sums} {
 		if !strings.Contains(config, ` name_template: "`+name+"\"\n") {
 			t.Errorf(".goreleaser.yaml has no file %s", name)
@@ -70,5 +69,4 @@ func packArchive(t *testing.T, dir string) (version string) {
 		sha256sum $1.tar.gz >$2 && echo "$(head -c 64 $2)  not-here.deb" >>$2`, harness.Program, archive, sums)
 	pack.Dir = dir
 	must(t, pack.Run())
-	return version
 }
