@@ -18,7 +18,9 @@ import (
 // scripts/console-pictures.sh keeps the pictures, in the folder that MILLRACE_PICTURES names.
 func TestConsoleScreens(t *testing.T) {
 	t.Parallel()
-	browser.InConsole(t, harness.StartEdge(t, consoleCaddyfile), map[string]func(*testing.T, *harness.Edge, browser.Tab){"screens": lookAtScreens})
+	browser.InConsole(t, harness.StartEdge(t, consoleCaddyfile), map[string]func(*testing.T, *harness.Edge, browser.Tab){
+		"screens": lookAtScreens,
+	})
 }
 
 // lookAtScreens signs in, and looks at everything in each window.
