@@ -186,7 +186,6 @@ func viewersOnPage(_ *testing.T, e *harness.Edge, p browser.Tab) {
 	p.See("table[aria-label='Members']", hostile)
 	join(e, "late", "paint.a", "room.2") // the list follows by itself
 	p.See("table[aria-label='Members']", "late")
-	e.AdminCLI("presence", "--tenant", "paint.a", "room.2").Want(0, "room.2   late", "").Lines(2)
 	p.Fill("Pattern", "room.2", "Subject", "nobody")
 	p.Click("button", "Show")
 	p.See("main", "This subject is not present there now.")

@@ -40,6 +40,7 @@ func lookAtScreens(t *testing.T, e *harness.Edge, p browser.Tab) {
 		_, err2 := c.Join(ctx, "paint.room", "room.ideas")
 		e.Must(errors.Join(err1, err2))
 	}
+	nothing := func() {}
 	// The screens, in the order of the header: what is on one before it is looked at, and the
 	// buttons there that open something, by how their names begin.
 	screens := []struct {
@@ -47,10 +48,10 @@ func lookAtScreens(t *testing.T, e *harness.Edge, p browser.Tab) {
 		show       func()
 		opens      []string
 	}{
-		{"overview", "Overview", nil, nil},
-		{"master-tokens", "Master tokens", nil, []string{"New master token", "Edit shop", "Rotate shop", "Delete shop"}},
-		{"tokens", "Access tokens", nil, []string{"Issue a trial token", "Explain", "Details of token", "Refresh", "Revoke"}},
-		{"connections", "Connections", nil, []string{"Details of connection", "Disconnect"}},
+		{"overview", "Overview", nothing, nil},
+		{"master-tokens", "Master tokens", nothing, []string{"New master token", "Edit shop", "Rotate shop", "Delete shop"}},
+		{"tokens", "Access tokens", nothing, []string{"Issue a trial token", "Explain", "Details of token", "Refresh", "Revoke"}},
+		{"connections", "Connections", nothing, []string{"Details of connection", "Disconnect"}},
 		{"presence", "Presence", func() {
 			p.Click("link", "Show who is present in paint.room")
 			p.See("table[aria-label='Members']", "Bertrand")
@@ -69,7 +70,7 @@ func lookAtScreens(t *testing.T, e *harness.Edge, p browser.Tab) {
 			p.Click("button", "Read paint.room in chat")
 			p.See("[role=status]", "4 messages of #")
 		}, []string{"Message ", "Purge the history", "Purge paint.room"}},
-		{"edges", "Edges", nil, []string{"Drain"}},
+		{"edges", "Edges", nothing, []string{"Drain"}},
 	}
 	windows := []struct {
 		width, height int
@@ -85,9 +86,7 @@ func lookAtScreens(t *testing.T, e *harness.Edge, p browser.Tab) {
 			what := fmt.Sprintf("%s, %d pixels wide, %s", screen.name, w.width, w.scheme)
 			p.GoTo(screen.name)
 			p.Until("!document.querySelector('main [aria-busy=true]') && !/Loading .*…/.test(document.querySelector('main').innerText)")
-			if screen.show != nil {
-				screen.show()
-			}
+			screen.show()
 			if wantFits(p, what); w.width > 1000 && folder != "" {
 				p.Act("picture", harness.Object{"path": filepath.Join(folder, screen.file+"-"+w.scheme+".png")})
 			}
