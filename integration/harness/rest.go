@@ -296,12 +296,6 @@ func (e *Edge) List(master, query string) (list TokenList) {
 	return list
 }
 
-func SubjectRequest(subject string, grants ...Object) Object {
-	request := TokenRequest(grants...)
-	request["subject"], request["info"] = subject, Object{"plan": "pro"}
-	return request
-}
-
 // Limited returns a token for the tenant room whose right also has these fields.
 func (e *Edge) Limited(right Object) string {
 	e.T.Helper()

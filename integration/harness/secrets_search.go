@@ -6,10 +6,6 @@ import (
 	"strings"
 )
 
-// FindSecret returns the surroundings of a secret, in plain text or in any
-// percent-encoding, or "".
-func FindSecret(text, secret string) string { return FindIn(Layers(text), secret) }
-
 // Layers returns a text unchanged and with its percent-encodings decoded.
 func Layers(text string) []string {
 	var all []string
