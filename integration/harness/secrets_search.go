@@ -25,6 +25,7 @@ func Layers(text string) []string {
 	return all
 }
 
+// FindIn returns the surroundings of a secret in the layers of a text, or "".
 func FindIn(layers []string, secret string) string {
 	for _, text := range layers {
 		if at := strings.Index(text, secret); at >= 0 {
