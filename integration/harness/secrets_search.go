@@ -1,8 +1,8 @@
 package harness
 
 import (
+	"encoding/hex"
 	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -15,11 +15,8 @@ func Layers(text string) []string {
 			break
 		}
 		text = percent.ReplaceAllStringFunc(text, func(code string) string {
-			c, err := strconv.ParseUint(code[1:], 16, 8)
-			if err != nil { // the expression allows no such thing
-				return code
-			}
-			return string(rune(c))
+			c, _ := hex.DecodeString(code[1:]) // the expression allows nothing else
+			return string(rune(c[0]))
 		})
 	}
 	return all
