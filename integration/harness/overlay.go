@@ -267,13 +267,12 @@ func (o *Overlay) Stream(channel string, from int, to ...int) *Stream {
 	}
 	p := o.Session(from)
 	go func() { // ends with Stop
-		tick := time.NewTicker(StreamEvery)
-		defer tick.Stop()
+		tick := time.Tick(StreamEvery)
 		for n := 0; ; n++ {
 			text := "end"
 			select {
 			case <-s.Stop:
-			case <-tick.C:
+			case <-tick:
 				text = fmt.Sprintf("%d %d", n, time.Now().UnixNano())
 			}
 			if p.Write(AsFrame, RawPublish("paint.room", channel, text)) != nil || text == "end" {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/millrace/millrace/integration/harness"
+	"github.com/millrace/millrace/wire"
 )
 
 // otherRoutes are beside ours, with a log.
@@ -102,32 +103,26 @@ func TestReloadsOfSites(t *testing.T) {
 		wt.ExpectDeliver("paint.room", "x.y", "to both", "x.*")
 	}
 
-	for _, without := range []string{
-		strings.Replace(harness.DefaultCaddyfile, "drain 7s", "drain 7s\n\t\twebtransport off", 1),
-		strings.Replace(harness.DefaultCaddyfile, "{", "{\n\tservers {\n\t\tprotocols h1 h2\n\t}\n", 1),
-		"{" + harness.GlobalOptions + "}\n" + strings.ReplaceAll(harness.Sites, "\tpubsub\n", ""), // no app
-	} {
+	goes := func(caddyfile string, others ...*harness.Socket) {
 		done := make(chan error, 1)
 		go func() { // ends with the command, when the clients have gone
-			_, err := e.TryReload(without)
+			_, err := e.TryReload(caddyfile)
 			done <- err
 		}()
-		noApp := !strings.Contains(without, "pubsub")
-		if noApp {
-			ws.ExpectText("RECONNECT")
-			ws.Close()
+		for _, s := range others {
+			s.ExpectText("RECONNECT")
+			s.Close()
 		}
 		wt.ExpectText("RECONNECT")
-		wt.ExpectClose(1001)
+		wt.ExpectClose(wire.CloseGoingAway)
 		e.Must(<-done)
-		if noApp {
-			return
-		}
-		ws.Ping()
-		e.Reload(harness.DefaultCaddyfile)
-		e.Poll("WebTransport to be back", func() bool {
-			wt, _, _ = e.TryWebTransport(harness.Handshake{Token: token}) // while the port changes hands there is no answer
-			return wt != nil
-		})
 	}
+	goes(strings.Replace(harness.DefaultCaddyfile, "drain 7s", "drain 7s\n\t\twebtransport off", 1))
+	ws.Ping()
+	e.Reload(harness.DefaultCaddyfile)
+	e.Poll("WebTransport to be back", func() bool {
+		wt, _, _ = e.TryWebTransport(harness.Handshake{Token: token}) // while the port changes hands there is no answer
+		return wt != nil
+	})
+	goes("{"+harness.GlobalOptions+"}\n"+strings.ReplaceAll(harness.Sites, "\tpubsub\n", ""), ws) // no app
 }
