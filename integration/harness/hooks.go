@@ -12,26 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
-
-// hookedCaddyfile has every hook that comes with an edge, and that of examples/plugin,
-// which refuses all publishes to the tenant paint.closed.
-var hookedCaddyfile = strings.Replace(DefaultCaddyfile, "pubsub {", `pubsub {
-		hook audit
-		hook webhook {$HOOK_URL} {
-			secret {env.HOOK_SECRET}
-			ca {$HOOK_CA}
-			batch_delay 10ms
-			ask connect subscribe {
-				on_silence refuse
-				timeout 4s
-			}
-		}
-		hook office_hours {
-			days {$HOOK_DAY}
-			tenants paint.closed
-		}`, 1)
 
 // HookBackend is a backend that an edge asks. It refuses tokens and patterns, and says
 // nothing to others, as it is told.
@@ -98,14 +79,6 @@ func (b *HookBackend) EventsOf(tokenID string) (list []string) {
 		}
 	}
 	return list
-}
-
-// StartHookedEdge starts an edge with [hookedCaddyfile] and its backend.
-func StartHookedEdge(t *testing.T) (*Edge, *HookBackend) {
-	t.Helper()
-	b, program := StartHookBackend(t), value(BuildPlugin())(t)
-	closed := strings.ToLower(time.Now().UTC().AddDate(0, 0, 3).Weekday().String()[:3]) // neither today nor about midnight
-	return StartEdge(t, hookedCaddyfile, append(b.Options(), WithEnv("HOOK_DAY="+closed), func(e *Edge) { e.Program = program })...), b
 }
 
 // Options are what an edge needs to send to the backend.

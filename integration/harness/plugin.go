@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 )
 
 // pluginMain is a main as xcaddy writes it for
@@ -33,7 +32,7 @@ func main() {
 // BuildPlugin builds a Caddy with the module examples/plugin, and returns the program's path. The
 // program is in a module of its own, as for xcaddy, and the others' versions are ours, so that
 // nothing is downloaded.
-var BuildPlugin = sync.OnceValues(func() (string, error) {
+func BuildPlugin() (string, error) {
 	root, err := filepath.Abs("..")
 	if err != nil {
 		return "", err
@@ -52,4 +51,4 @@ var BuildPlugin = sync.OnceValues(func() (string, error) {
 		return "", fmt.Errorf("building a Caddy with the plugin: %w\n%s", err, out)
 	}
 	return filepath.Join(dir, "caddy"), nil
-})
+}

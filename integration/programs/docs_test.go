@@ -64,7 +64,7 @@ func TestRecipes(t *testing.T) {
 }
 
 // A Caddy with examples/plugin says Millrace's version and takes the example's Caddyfile.
-// TestHooks runs it; the plugin's own tests have its broker.
+// The plugin's own tests have what its hook and its broker do.
 func TestPlugin(t *testing.T) {
 	t.Parallel()
 	program, err := harness.BuildPlugin()
