@@ -147,7 +147,7 @@ func StartEdge(t *testing.T, caddyfile string, opts ...Option) *Edge {
 	if strings.Contains(caddyfile, "pubsub {") {
 		admin = "/pubsub/connections"
 	}
-	for _, part := range [][2]string{ // of the Caddyfile, and what then answers: app and admin API may start after the sites
+	for _, part := range [][2]string{ // of the Caddyfile, and what answers: the app may start after the sites
 		{"http://localhost:{{.HTTP}}", e.HttpURL("/v1/")}, {"admin localhost:{{.Admin}}", e.AdminURL(admin)},
 		{"https://localhost:{{.HTTPS}}", e.HttpsURL("/v1/")},
 	} {

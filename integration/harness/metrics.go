@@ -19,6 +19,8 @@ var MetricsCaddyfile = strings.Replace(DefaultCaddyfile, "http://localhost:{{.HT
 // in order.
 type Samples map[string]float64
 
+var sample = regexp.MustCompile(`(?m)^(millrace_\S+) (\S+)$`)
+
 // Scrape reads our metrics from an endpoint.
 func (e *Edge) Scrape(url string) Samples {
 	e.T.Helper()
@@ -34,7 +36,7 @@ func (e *Edge) Scrape(url string) Samples {
 		}
 	}
 	all := Samples{}
-	for _, line := range regexp.MustCompile(`(?m)^(millrace_\S+) (\S+)$`).FindAllStringSubmatch(strings.ReplaceAll(text, `"`, ""), -1) {
+	for _, line := range sample.FindAllStringSubmatch(strings.ReplaceAll(text, `"`, ""), -1) {
 		all[line[1]] = value(strconv.ParseFloat(line[2], 64))(e.T)
 	}
 	if got.Status != http.StatusOK || len(all) == 0 {

@@ -6,8 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"strings"
 )
 
 // pluginMain is a main as xcaddy writes it for
@@ -33,19 +31,13 @@ func main() {
 // program is in a module of its own, as for xcaddy, and the others' versions are ours, so that
 // nothing is downloaded.
 func BuildPlugin() (string, error) {
-	root, err := filepath.Abs("..")
-	if err != nil {
-		return "", err
-	}
 	dir := filepath.Join(Built, "plugin")
-	version := "go " + strings.TrimPrefix(runtime.Version(), "go") + "\n"
-	if err := errors.Join(os.Mkdir(dir, 0o700),
-		os.WriteFile(filepath.Join(dir, "go.work"), fmt.Appendf(nil, "%suse (\n.\n%q\n%q\n)\n", version, root, root+"/examples/plugin"), 0o600),
-		os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module caddy\n"+version), 0o600),
-		os.WriteFile(filepath.Join(dir, "main.go"), []byte(pluginMain), 0o600)); err != nil {
+	err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "main.go"), []byte(pluginMain), 0o600))
+	root, err2 := filepath.Abs("..")
+	if err = errors.Join(err, err2); err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", "build", "-o", "caddy", ".")
+	cmd := exec.Command("bash", "-ec", `go mod init caddy; go work init . "$0" "$0/examples/plugin"; go build -o caddy .`, root)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building a Caddy with the plugin: %w\n%s", err, out)

@@ -42,7 +42,8 @@ func (e *Edge) Upgrade(u Upgrade) Answer {
 		return conn, err
 	}
 	c := Call{Method: http.MethodGet, URL: e.HttpURL(cmp.Or(u.Path, "/ws")), Over: transport, Header: http.Header{
-		"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Sec-Websocket-Version": {"13"}, "Sec-Websocket-Key": {"AAECAwQFBgcICQoLDA0ODw=="},
+		"Connection": {"Upgrade"}, "Upgrade": {"websocket"},
+		"Sec-Websocket-Version": {"13"}, "Sec-Websocket-Key": {"AAECAwQFBgcICQoLDA0ODw=="},
 	}}
 	if u.TLS {
 		c.URL = e.HttpsURL(cmp.Or(u.Path, "/ws"))

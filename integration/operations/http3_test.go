@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -59,7 +58,7 @@ func TestHTTP3(t *testing.T) {
 		if got := get(over3, c.path, c.name, c.value); got.Status != c.status || string(got.Body) != c.body {
 			t.Errorf("%s: %d %q, want %d %q", c.path, got.Status, got.Body, c.status, c.body)
 		}
-		logged := regexp.MustCompile(`"proto":"HTTP/3.0".*"uri":` + regexp.QuoteMeta(strconv.Quote(c.path)) + `.*"status":` + strconv.Itoa(c.status))
+		logged := regexp.MustCompile(fmt.Sprintf(`"proto":"HTTP/3.0".*"uri":"%s".*"status":%d`, regexp.QuoteMeta(c.path), c.status))
 		e.Poll("the access log", func() bool { // once, with its status
 			log, err := os.ReadFile(filepath.Join(dir, "access.log"))
 			return err == nil && len(logged.FindAll(log, -1)) == 1
