@@ -154,7 +154,8 @@ func histories(s *stage) {
 // those of a history.
 func senders(s *stage) {
 	as := func(subject string) *sdk.Client {
-		request := harness.SubjectRequest(subject, history.AllowHistory(s.Room))
+		request := harness.TokenRequest(history.AllowHistory(s.Room))
+		request["subject"] = subject
 		return s.Connect(sdk.Options{Token: s.Edges[0].IssueAs(s.Edges[0].Master, request).Token, Sender: true})
 	}
 	const forged = `{"sender":"ada"}`

@@ -41,7 +41,6 @@ var scenarios = []scenario{
 
 	{name: "list of edges", needs: "edge-lists", play: listOfEdges},
 	{name: "UDP blocked", browser: true, only: "websocket", needs: "fallback", play: withoutUDP},
-
 	{name: "drain by SIGTERM", needs: "moves several-edges", play: drains},
 	{name: "retry", only: "websocket", needs: "reconnect retry", play: retries},
 	{name: "told when to try again", only: "websocket", needs: "reconnect retry-after", play: retriesAfter},
