@@ -1,2 +1,2 @@
-// Package browser drives pages in Chromium and Firefox, and other clients that are not ours.
+// Package browser drives pages in Chromium and Firefox, by clients/browser.mjs.
 package browser

@@ -47,10 +47,7 @@ func (p process) do(command harness.Object) (any, error) {
 		Value  any
 		Failed string
 	}
-	err := p.commands.Encode(command)
-	if err == nil {
-		err = p.stdout.SetReadDeadline(time.Now().Add(2 * harness.WaitTimeout))
-	}
+	err := errors.Join(p.commands.Encode(command), p.stdout.SetReadDeadline(time.Now().Add(2*harness.WaitTimeout)))
 	if err == nil {
 		err = p.answers.Decode(&answer)
 	}

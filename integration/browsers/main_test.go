@@ -1,4 +1,4 @@
-// Package browsers tests pages in Chromium and Firefox: the demo page, WebTransport, presence.
+// Package browsers tests pages in Chromium and Firefox: the demo page, and WebTransport.
 package browsers
 
 import (
