@@ -23,8 +23,12 @@ func TestBrowser(t *testing.T) {
 	d.Start(t)
 	page := fmt.Sprintf("http://localhost:%d/demo", d.Ports[1])
 	secure := fmt.Sprintf("https://localhost:%d/demo", d.Ports[0])
-	firefox.Run(t, "demo by WebTransport", func(b *browser.Browser) { demoTest(b, d, secure, "WebTransport", "an AUTH line") })
-	chromium.Run(t, "demo by WebSocket", func(b *browser.Browser) { demoTest(b, d, page, "WebSocket", "the subprotocol list") })
+	firefox.Run(t, "demo by WebTransport", func(b *browser.Browser) {
+		demoTest(b, d, secure, "WebTransport", "an AUTH line")
+	})
+	chromium.Run(t, "demo by WebSocket", func(b *browser.Browser) {
+		demoTest(b, d, page, "WebSocket", "the subprotocol list")
+	})
 	chromium.Run(t, "demo without WebTransport", func(b *browser.Browser) {
 		p := b.Open("tab", page, `delete globalThis.WebTransport`)
 		p.See("#abilities", "This browser has no WebTransport. WebSocket works.")

@@ -44,7 +44,7 @@ func TestConsoleOverEdges(t *testing.T) {
 	first.AdminCLI("drain", "--edge", "edge-2.test").Want(1, "", "does not let operators of other edges")
 
 	chrome := browser.Start(t, "chromium")
-	chrome.Expected = regexp.MustCompile("the server responded with a status of 404") // the details of a connection that has ended
+	chrome.Expected = regexp.MustCompile("the server responded with a status of 404") // for the details of who has gone
 	p := chrome.Open("console", first.HttpURL("/console"), "")
 	p.SignIn("ada", harness.AdaPassword)
 	p.See("main table", "edge-0.test", "edge-1.test", "edge-2.test")

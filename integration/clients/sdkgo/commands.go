@@ -59,7 +59,8 @@ func (c *driven) carryOut(command clientdriver.Command, answer *clientdriver.Rep
 }
 
 func (c *driven) publish(ctx context.Context, command clientdriver.Command, answer *clientdriver.Report) (err error) {
-	delivery := map[string]client.Delivery{"one-nearest": client.OneNearest, "one-random": client.OneRandom}[command.Delivery]
+	deliveries := map[string]client.Delivery{"one-nearest": client.OneNearest, "one-random": client.OneRandom}
+	delivery := deliveries[command.Delivery] // a broadcast, if it says nothing
 	if !command.Confirm {
 		return c.client.PublishTo(ctx, delivery, command.Tenant, command.Channel, command.Payload)
 	}
