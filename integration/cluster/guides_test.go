@@ -16,6 +16,7 @@ import (
 	"github.com/millrace/millrace/integration/history"
 	"github.com/millrace/millrace/internal/loopback"
 	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/internal/testcheck"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -39,9 +40,7 @@ var (
 func readGuide(t *testing.T) *guide {
 	t.Helper()
 	text, err := os.ReadFile("../docs/clustering.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testcheck.Must(t, err)
 	g := &guide{Overlay: &harness.Overlay{T: t}, text: string(text), ports: map[string]int{}}
 	for _, name := range guideSecret.FindAllStringSubmatch(g.text, -1) {
 		g.env = append(g.env, name[1]+name[2]+"="+guidePassword)
@@ -158,10 +157,9 @@ func TestGuideThreeEdges(t *testing.T) {
 	g.Token = awaitToken(g.Overlay, 0) // two of three are enough
 	g.Edges = g.Edges[:2]
 	data := filepath.Join(third.Dir, "data", "caddy", "pubsub", "nats")
-	if _, err := os.Stat(filepath.Join(data, "jetstream")); err != nil {
-		t.Fatal(err)
-	}
-	g.Edges[0].Must(os.RemoveAll(data)) // as on another machine
+	_, err := os.Stat(filepath.Join(data, "jetstream"))
+	testcheck.Must(t, err)
+	testcheck.Must(t, os.RemoveAll(data)) // as on another machine
 	g.startEdge(block("3"), harness.InDir(third.Dir))
 	g.awaitListed(0, "edge-1", "edge-2", "edge-3")
 	g.Edges[2].Poll("a token that was issued meanwhile to work", func() bool { return accepts(g.Edges[2], g.Token) })
@@ -177,9 +175,8 @@ func TestGuideThreeEdges(t *testing.T) {
 func TestGuideBesideCluster(t *testing.T) {
 	t.Parallel()
 	g := readGuide(t)
-	if !strings.Contains(g.text, "The user [above](#edges-beside-a-nats-cluster) needs `$KV.millrace_histories.>` in addition to what it has.") {
-		t.Error("the guide does not say what a history needs")
-	}
+	const more = "The user [above](#edges-beside-a-nats-cluster) needs `$KV.millrace_histories.>` in addition to what it has."
+	harness.Replaced(t, g.text, more, "") // it must be there
 	for _, n := range []string{"1", "2", "3"} {
 		g.startNode("10.0.1."+n+":4222", "edge", g.block("nats-1.conf", `"$KV.millrace_tokens.>"`, `"$KV.millrace_tokens.>", "$KV.millrace_histories.>"`,
 			"nats-1", "nats-"+n, "listen: 10.0.1.1", "listen: 10.0.1."+n))
@@ -222,9 +219,7 @@ func TestGuideRegions(t *testing.T) {
 	}
 	g.AwaitAll(g.Nodes...)
 	const url = "nats-leaf://edge:<password>@10.1.0.1:7422"
-	if !strings.Contains(g.text, url) {
-		t.Error("the guide has no", url)
-	}
+	harness.Replaced(t, g.text, url, "") // it must be there
 	g.env = append(g.env, "NATS_LEAF_URL="+g.local(strings.Replace(url, "<password>", guidePassword, 1)))
 	leaf := g.startNode("10.1.9.1:4222", "edge", g.block("leaf.conf"))
 	leaf.AwaitClients(t)
@@ -234,7 +229,8 @@ func TestGuideRegions(t *testing.T) {
 		g.startEdge(outside.ReplaceAllString(g.block("site"), node.URL()+" {"))
 	}
 	file := filepath.Join(t.TempDir(), "leaf.conf")
-	g.Edges[0].Must(os.WriteFile(file, []byte(g.block("leaf.conf", "10.1.9.1:4222", "10.1.9.2:4222", "site-1", "site-2")), 0o600))
+	second := g.block("leaf.conf", "10.1.9.1:4222", "10.1.9.2:4222", "site-1", "site-2")
+	testcheck.Must(t, os.WriteFile(file, []byte(second), 0o600))
 	g.startEdge(g.block("site", "/etc/millrace/leaf.conf", file))
 	works(g.Overlay)
 	g.clean()
@@ -280,13 +276,12 @@ func works(o *harness.Overlay, readers ...int) {
 		if slices.Contains(readers, at) {
 			continue
 		}
-		one := *o
-		one.Token = awaitToken(o, at)
 		var open []*harness.Socket
-		for other := range o.Edges {
-			open = append(open, one.Session(other))
+		token := awaitToken(o, at)
+		for _, other := range o.Edges {
+			open = append(open, other.Dial(token))
 		}
-		e.Revoke(e.Master, one.Token).Decode(o.T, http.StatusOK, new(harness.Object))
+		e.Revoke(e.Master, token).Decode(o.T, http.StatusOK, new(harness.Object))
 		for _, s := range open {
 			expectRevoked(s)
 		}

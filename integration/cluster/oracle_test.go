@@ -61,12 +61,11 @@ var (
 	tenants  = []string{"a", "A", "a.b", "a_b", ".", "~", "U", strings.Repeat("t", 128), strings.Repeat("t", 127) + "T"}
 	channels = []string{"a", "b", "ab", "A", "a.b", "a.b.a", "ab.a", "b.-.a", "~.@_.b"}
 	patterns = []string{
-		"a", "b", "ab", "*", "a*", "#", ">", "a#", "a>", "a.b", "a.*", "*.b", "*.*", "a*.a", "a.#", "a.>", "a.b.>", "*.a.#", "~.@_.*", "b.-.#",
+		"a", "b", "ab", "*", "a*", "#", ">", "a#", "a>",
+		"a.b", "a.*", "*.b", "*.*", "a*.a", "a.#", "a.>", "a.b.>", "*.a.#", "~.@_.*", "b.-.#",
 	}
+	fence = "fence" // a channel that all clients are subscribed to, in all tenants
 )
-
-// fence is a channel that all clients are subscribed to, in all tenants.
-const fence = "fence"
 
 // oracle is what the edges must do. The test's goroutine alone uses it.
 type oracle struct {

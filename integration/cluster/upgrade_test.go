@@ -16,6 +16,7 @@ import (
 	"github.com/millrace/millrace/integration/history"
 	"github.com/millrace/millrace/integration/sdk"
 	"github.com/millrace/millrace/internal/programs"
+	"github.com/millrace/millrace/internal/testcheck"
 	"github.com/millrace/millrace/internal/version"
 )
 
@@ -30,9 +31,7 @@ func upgraded(t *testing.T) (before, after, to string) {
 	t.Helper()
 	if before = os.Getenv("MILLRACE_UPGRADE_FROM"); before == "" {
 		next, err := programs.Build(harness.Built, "millrace-next", "../cmd/millrace", "-ldflags=-X "+version.Module+"/internal/version.number="+nextVersion)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testcheck.Must(t, err)
 		return harness.Program, next, nextVersion
 	}
 	return before, harness.Program, version.Number()
@@ -55,7 +54,7 @@ func TestRollingUpgrade(t *testing.T) {
 	}
 	c := startCrowd(t, edges, harness.SoakCount(t, 10, 1_000))
 	for i, e := range edges {
-		began, there, drained := time.Now(), e.Sessions(), make(chan error, 1)
+		drained := make(chan error, 1)
 		go func() { drained <- asTheGuideSays(e, `"$PROGRAM" pubsub drain`, "while curl ") }() // ends with the commands
 		last := time.Time{}
 		e.Poll("its clients to leave", func() bool {
@@ -69,22 +68,13 @@ func TestRollingUpgrade(t *testing.T) {
 		e.Stop()
 		edges[i] = harness.StartEdge(t, caddyfile, sdk.Again(e), func(next *harness.Edge) { next.Program = after })
 		e.Must(asTheGuideSays(edges[i], "until curl "))
-		t.Logf("edge %d: %d clients have moved, and the next version is ready, after %v", i, there, time.Since(began))
 		t.Run(fmt.Sprintf("%d of version %s", i+1, to), func(t *testing.T) {
 			o := &harness.Overlay{T: t}
 			for _, e := range edges {
 				o.Edges = append(o.Edges, e.With(t))
 				e.Poll("all edges, so many of the next version", func() bool {
-					answered, next := 0, 0
-					for _, other := range e.OverlayEdges() {
-						if other.Answered {
-							answered++
-						}
-						if other.Status.Version == to {
-							next++
-						}
-					}
-					return answered == 3 && next == i+1
+					all := fmt.Sprint(e.OverlayEdges()) // [{name answered {version}} ...]
+					return strings.Count(all, " true {") == 3 && strings.Count(all, " true {"+to+"}") == i+1
 				})
 			}
 			works(o)
