@@ -139,12 +139,13 @@ func (l *lab) start(at int) {
 		func(e *harness.Edge) { e.Program = gone.Program })
 }
 
-// awaitAll waits until each edge is ready, and issues tokens.
+// awaitAll waits until each edge is ready, and issues tokens. The first one is for sessions: all
+// edges have had the time to hear of it.
 func (l *lab) awaitAll() {
 	l.T.Helper()
 	for at, e := range l.Edges {
 		e.Poll("readiness", func() bool { return e.Rest("GET", "/ready", "", nil).Status == http.StatusOK })
-		l.Token = awaitToken(l.Overlay, at)
+		l.Token = cmp.Or(l.Token, awaitToken(l.Overlay, at))
 	}
 }
 
