@@ -88,6 +88,7 @@ func inside(t *testing.T) *lab {
 			e.Broker = fmt.Sprintf("nats {\nembedded {\nname edge-%d\ndir %s\ncluster edges {\nlisten %s\nroutes %s\nuser edge\npassword {env.MILLRACE_MASTER_TOKEN}\n}\n}\n}",
 				at, disks[at], listen, strings.Join(routes, " "))
 		})...))
+		t.Cleanup(func() { l.Edges[at].Signal(syscall.SIGCONT) }) // else a frozen one would not end
 		options = append(options[:1], harness.WithMaster(l.Edges[0]))
 	}
 	l.awaitAll()
@@ -95,11 +96,6 @@ func inside(t *testing.T) *lab {
 	signal := func(list ...syscall.Signal) func(int) {
 		return func(at int) { l.Edges[at].Signal(list[l.random.IntN(len(list))]) }
 	}
-	t.Cleanup(func() {
-		for at := range l.Edges {
-			signal(syscall.SIGCONT)(at) // else a frozen one would not end
-		}
-	})
 	l.faults = []fault{
 		{"kill", func(at int) { l.Edges[at].Kill() }, l.start},
 		{"freeze", signal(syscall.SIGSTOP), signal(syscall.SIGCONT)},

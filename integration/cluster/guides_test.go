@@ -115,10 +115,8 @@ func (g *guide) clean() {
 // awaitListed waits until an edge lists these.
 func (g *guide) awaitListed(at int, want ...string) {
 	g.T.Helper()
-	for i, name := range want {
-		want[i] = "{" + name + ".example.com EU}"
-	}
-	g.Edges[at].Poll(fmt.Sprintf("its list to have %v", want), func() bool { return fmt.Sprint(g.Listed(at)) == fmt.Sprint(want) })
+	list := "[{" + strings.Join(want, ".example.com EU} {") + ".example.com EU}]"
+	g.Edges[at].Poll("its list to be "+list, func() bool { return fmt.Sprint(g.Listed(at)) == list })
 }
 
 // One edge needs no NATS, and lists those edges that stand in its Caddyfile.
