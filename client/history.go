@@ -184,10 +184,15 @@ func (r *router) reach(c *conn, l wire.ServerLine) (in *interest, gap bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	in = r.interests[key{l.Tenant, l.Pattern}]
-	if in == nil || in.history == nil || in.history.on != c || in.history.plain {
+	if in == nil || in.history == nil || in.history.plain {
 		return nil, false
 	}
 	h := in.history
+	if h.on != c {
+		// What a full queue leaves at the edge begins again later. But the edge also says so late
+		// that something is missing among what the queue has, and may not find it again.
+		return in, l.Kind == wire.KindGap && h.paused
+	}
 	// Behind GAP come messages: Subscribe returns with the first, before the queue is full.
 	h.begun = h.begun || l.Kind != wire.KindGap
 	gap = l.Kind == wire.KindGap || l.Kind == wire.KindOKRsub && !l.Complete && !h.told

@@ -277,6 +277,24 @@ func TestHistoryQueue(t *testing.T) {
 	})
 }
 
+// The edge tells of a gap among the messages that a full queue has when the queue is full already.
+func TestHistoryQueueGap(t *testing.T) {
+	bubble(t, "History queue gap", func(t *testing.T, w *world) {
+		w.next(withHistories)
+		c, l := w.connected(edgeA)
+		s := begin(t, c, l, Now, nil, WithQueue(2, DropOldest))
+		l.stored(1, 3, 4)
+		l.in <- wire.AppendGap(nil, "t", "x", at(5))
+		l.stored(6)
+		wantEvent(w, Gap{"t", "x", at(5).String()})
+		if got := payloads(t, s, 2); got[1] != "3" {
+			t.Errorf("got %q", got)
+		}
+		synctest.Wait()
+		wantLines(t, l, "RSUB:t:x:now", "UNSUB:t:x", "RSUB:t:x:"+at(3).String()) // not behind the gap
+	})
+}
+
 func TestHistoryBegins(t *testing.T) {
 	// Subscribe returns with the first message also behind a gap: what fills the queue comes before
 	// OK:RSUB, which then nobody waits for any more.

@@ -937,36 +937,37 @@ e,r)))}async resume(e){await Promise.all(this.interests.all.filter(({history:n})
 let{tenant:r,channel:i,payload:a,route:l,sender:c}=n,{patterns:u}=l,d=u[0],f=this.interests.of(r,d),{history:p}=f??{};if(!f||
 !p?.takes(e,o))return;p.from=o,f.subs[0]?.pushStored(new rt(r,i,a,d,u,!1,o,c))===!1&&this.interests.has(f)&&(p.pause(),e.
 leave(f.name)),this.#o(f)}reached(e,n){let{kind:o,tenant:r,pattern:i,position:a}=n,l=this.interests.of(r,i),{history:c}=l??
-{};if(!(!l||c?.on!==e||!c.open||c.plain)){if(o==="GAP"||c.takes(e,a)){c.from=a;for(let u of l.subs)u.reach(a)}o==="GAP"?
-(c.told=!0,this.#t(r,i,a)):o==="OK:RSUB"&&(this.#o(l),n.how==="gap"&&!c.told?this.#t(r,i,a):c.lossy&&this.#t(r,i))}}#t(e,n,o){
-this.#e.gaps=!0,this.#e.events.emit("gap",{tenant:e,pattern:n,before:o})}wasRead(e){let n=this.interests.of(e.tenant,e.pattern),
-{current:o}=this.#e;!n?.history||n.history!==e.history||(n.history.paused=!1,o&&this.ask(o,n))}ask(e,n){let o=this.#n(e,
-n).finally(()=>this.asking.delete(o));return this.asking.add(o),o}async#n(e,n){try{n.history?await this.#r(e,n,n.history):
-(await this.#s(e,n),this.#o(n))}catch(o){let r=de(o,"internal","a fault of this client");if(r.code==="disconnected")return;
-if(n.confirmed&&this.#e.suspected&&e===this.#e.next)return e.fail(r);this.#i(n,r)}}#o(e){e.confirmed=!0;for(let{resolve:n}of e.
-waiting.splice(0))n()}async#r(e,n,o){let{name:r,tenant:i,pattern:a}=n;if(o.paused&&(this.#e.gaps=!0),!(o.paused||o.on===
-e)){o.begin(e);for(let l=2;;){if(await e.featured,await e.ending.get(`UNSUB:${r}`),!e.alive||o.on!==e||!this.interests.has(
-n))return;let c=!e.features?.includes("history")||o.unwanted,u=o.forbidden?"now":o.from,d=Ro(n);o.lossy=c?d||u!=="now":o.
-forbidden||d&&u==="now",o.plain=c,o.open=!0,c&&(o.from="now");try{if(!c)return await e.resume(r,u);if(await e.request("S\
-UB",r),!this.interests.has(n))return;this.#o(n),o.lossy&&this.#t(i,a);return}catch(f){let p=f;if(p.code==="history_unava\
-ilable")return this.#e.gaps=!0,this.#e.events.emit("edgeError",{code:p.code,detail:`RSUB:${r}`});if(o.open=!1,p.code==="\
-permission_denied"&&!c&&u!=="now")o.forbidden=!0;else if(p.code==="no_history"&&d)o.unwanted=!0;else if(p.code==="try_la\
-ter"&&d)l===2&&this.#e.events.emit("subscriptionError",{tenant:i,pattern:a,code:p.code}),await e.postpone(r,se(l++,this.#e.
-settings)),e.postponed.delete(r);else throw p}}}}async#s(e,n){let{name:o,tenant:r,pattern:i}=n;for(let a=2;;a++){try{return await e.
-request("SUB",o)}catch(l){let c=l;if(c.code!=="try_later"||!Ro(n))throw c;a===2&&this.#e.events.emit("subscriptionError",
-{tenant:r,pattern:i,code:c.code})}await e.postpone(o,se(a,this.#e.settings))}}#i(e,n){if(!this.interests.drop(e))return;
-let{tenant:o,pattern:r,subs:i,waiting:a}=e;for(let l of[this.#e.current,this.#e.next])l?.forget(e.name)&&l.leave(e.name);
-Ro(e)&&this.#e.events.emit("subscriptionError",{tenant:o,pattern:r,code:n.code});for(let l of i)l.end(n);for(let{reject:l}of a.
-splice(0))l(n)}async subscribe(e){let{tenant:n,pattern:o}=e,r;for(;;){if(this.#e.over)throw this.#e.over;r=this.interests.
-of(n,o);let c=d=>d?.ending.get(`UNSUB:${n}:${o}`),u=c(this.#e.current)??c(this.#e.next);if(r||!u)break;await u}if(r&&(r.
-history||e.history)){let c="the client has a subscription to this pattern, and one with a history is alone";throw new _(
-"bad_option",c,r)}let{interest:i,isNew:a}=this.interests.add(e);if(i.confirmed)return;let l=new Promise((c,u)=>{i.waiting.
-push({resolve:c,reject:u})});return a&&(this.#e.current&&!this.#e.leaving&&this.ask(this.#e.current,i),this.#e.next&&!i.
-history&&this.ask(this.#e.next,i)),l}async leave(e){let n=this.interests.remove(e);if(!n)return;for(let{resolve:l}of n.waiting.
-splice(0))l();let{name:o,history:r}=n,a=[this.#e.current,this.#e.next].filter(l=>l?.forget(o)||l&&r?.on===l).map(l=>l.leave(
-o));await(this.#e.suspected&&a.length>0?Promise.race(a):Promise.all(a))}queueFull({tenant:e,pattern:n},o){this.#e.events.
-emit("queueFull",{tenant:e,pattern:n,dropped:o})}end(e,n){for(let o of this.interests.all){this.interests.drop(o);for(let r of o.
-subs)r.end(e);for(let{reject:r}of o.waiting.splice(0))r(e??n)}}};function Ro({subs:t,waiting:e}){return t.length>e.length}var No=1e3,gn=class{#e=new me;#t=new me;#n=new me;constructor(e,n,o){for(let{key:r}of e)this.#e.put(r,n);if(o){for(let{key:r,
+{};if(!(!l||!c||c.plain)){if(c.on!==e||!c.open){o==="GAP"&&c.paused&&e===this.#e.current&&this.#t(r,i,a);return}if(o==="\
+GAP"||c.takes(e,a)){c.from=a;for(let u of l.subs)u.reach(a)}o==="GAP"?(c.told=!0,this.#t(r,i,a)):o==="OK:RSUB"&&(this.#o(
+l),n.how==="gap"&&!c.told?this.#t(r,i,a):c.lossy&&this.#t(r,i))}}#t(e,n,o){this.#e.gaps=!0,this.#e.events.emit("gap",{tenant:e,
+pattern:n,before:o})}wasRead(e){let n=this.interests.of(e.tenant,e.pattern),{current:o}=this.#e;!n?.history||n.history!==
+e.history||(n.history.paused=!1,o&&this.ask(o,n))}ask(e,n){let o=this.#n(e,n).finally(()=>this.asking.delete(o));return this.
+asking.add(o),o}async#n(e,n){try{n.history?await this.#r(e,n,n.history):(await this.#s(e,n),this.#o(n))}catch(o){let r=de(
+o,"internal","a fault of this client");if(r.code==="disconnected")return;if(n.confirmed&&this.#e.suspected&&e===this.#e.
+next)return e.fail(r);this.#i(n,r)}}#o(e){e.confirmed=!0;for(let{resolve:n}of e.waiting.splice(0))n()}async#r(e,n,o){let{
+name:r,tenant:i,pattern:a}=n;if(o.paused&&(this.#e.gaps=!0),!(o.paused||o.on===e)){o.begin(e);for(let l=2;;){if(await e.
+featured,await e.ending.get(`UNSUB:${r}`),!e.alive||o.on!==e||!this.interests.has(n))return;let c=!e.features?.includes(
+"history")||o.unwanted,u=o.forbidden?"now":o.from,d=Ro(n);o.lossy=c?d||u!=="now":o.forbidden||d&&u==="now",o.plain=c,o.open=
+!0,c&&(o.from="now");try{if(!c)return await e.resume(r,u);if(await e.request("SUB",r),!this.interests.has(n))return;this.#o(
+n),o.lossy&&this.#t(i,a);return}catch(f){let p=f;if(p.code==="history_unavailable")return this.#e.gaps=!0,this.#e.events.
+emit("edgeError",{code:p.code,detail:`RSUB:${r}`});if(o.open=!1,p.code==="permission_denied"&&!c&&u!=="now")o.forbidden=
+!0;else if(p.code==="no_history"&&d)o.unwanted=!0;else if(p.code==="try_later"&&d)l===2&&this.#e.events.emit("subscripti\
+onError",{tenant:i,pattern:a,code:p.code}),await e.postpone(r,se(l++,this.#e.settings)),e.postponed.delete(r);else throw p}}}}async#s(e,n){
+let{name:o,tenant:r,pattern:i}=n;for(let a=2;;a++){try{return await e.request("SUB",o)}catch(l){let c=l;if(c.code!=="try\
+_later"||!Ro(n))throw c;a===2&&this.#e.events.emit("subscriptionError",{tenant:r,pattern:i,code:c.code})}await e.postpone(
+o,se(a,this.#e.settings))}}#i(e,n){if(!this.interests.drop(e))return;let{tenant:o,pattern:r,subs:i,waiting:a}=e;for(let l of[
+this.#e.current,this.#e.next])l?.forget(e.name)&&l.leave(e.name);Ro(e)&&this.#e.events.emit("subscriptionError",{tenant:o,
+pattern:r,code:n.code});for(let l of i)l.end(n);for(let{reject:l}of a.splice(0))l(n)}async subscribe(e){let{tenant:n,pattern:o}=e,
+r;for(;;){if(this.#e.over)throw this.#e.over;r=this.interests.of(n,o);let c=d=>d?.ending.get(`UNSUB:${n}:${o}`),u=c(this.#e.
+current)??c(this.#e.next);if(r||!u)break;await u}if(r&&(r.history||e.history)){let c="the client has a subscription to t\
+his pattern, and one with a history is alone";throw new _("bad_option",c,r)}let{interest:i,isNew:a}=this.interests.add(e);
+if(i.confirmed)return;let l=new Promise((c,u)=>{i.waiting.push({resolve:c,reject:u})});return a&&(this.#e.current&&!this.#e.
+leaving&&this.ask(this.#e.current,i),this.#e.next&&!i.history&&this.ask(this.#e.next,i)),l}async leave(e){let n=this.interests.
+remove(e);if(!n)return;for(let{resolve:l}of n.waiting.splice(0))l();let{name:o,history:r}=n,a=[this.#e.current,this.#e.next].
+filter(l=>l?.forget(o)||l&&r?.on===l).map(l=>l.leave(o));await(this.#e.suspected&&a.length>0?Promise.race(a):Promise.all(
+a))}queueFull({tenant:e,pattern:n},o){this.#e.events.emit("queueFull",{tenant:e,pattern:n,dropped:o})}end(e,n){for(let o of this.
+interests.all){this.interests.drop(o);for(let r of o.subs)r.end(e);for(let{reject:r}of o.waiting.splice(0))r(e??n)}}};function Ro({
+subs:t,waiting:e}){return t.length>e.length}var No=1e3,gn=class{#e=new me;#t=new me;#n=new me;constructor(e,n,o){for(let{key:r}of e)this.#e.put(r,n);if(o){for(let{key:r,
 time:i,message:a}of o.#t.all)this.#t.put(r,i,a);for(let{key:r,time:i}of o.#n.all)this.#n.put(r,i)}}fromCurrent(e,n){let o=Ie(
 e);return this.#n.dropUntil(n-No),this.#n.take(o)?!1:(this.#t.take(o)||this.#e.put(o,n),!0)}fromTrail(e,n){let o=Ie(e);if(this.#e.
 take(o))return;let r=this.#t.put(o,n,{...e});return r&&this.#n.put(r.key,r.time),r?.message}renew(e){for(let n of this.#t.

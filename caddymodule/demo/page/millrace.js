@@ -7,7 +7,7 @@ code=t,this.tenant=s.tenant,this.pattern=s.pattern,this.channel=s.channel,this.s
 this.retryAfter=s.retryAfter}};function ce(n){let{message:t,code:e,cause:s}=n??{};return`${(s?ce(s):"")||t||e||""}`.slice(
 0,300).replace(/[AM]T_[\w.~+-]+/g,"…")}function fe(n,t){let e=n===401?"unauthorized":/^(429|50[234])$/.test(`${n}`)?"u\
 navailable":"unreachable",s=`HTTP status ${n}, and the answer is no edge's: is the address right?`;return new l(e,s,{status:n,
-retryAfter:t})}var It=class extends Error{name="LoggedOutError"};function A(n,t,e){return n instanceof l?n:new l(t,e,{cause:n})}
+retryAfter:t})}var It=class extends Error{name="LoggedOutError"};function S(n,t,e){return n instanceof l?n:new l(t,e,{cause:n})}
 function k(n){return new l("disconnected","there is no connection to an edge",n===void 0?{}:{cause:n})}var ue=64;function Ze(n){if(typeof n!="string"||/\p{Surrogate}/u.test(n))throw new l("bad_option","a channel's token is \
 made of a string without lone surrogates");let t=n.replace(/[^\w\-@]+/g,Qe)||"~";if(t.length<=ue)return t;let e="each by\
 te of the text but a-z A-Z 0-9 _ - @ needs three";throw new l("bad_option",`a channel's token has at most ${ue} bytes; ${e}`)}
@@ -54,8 +54,8 @@ let i=g=>{g>s&&_()},r=g=>(i(g+2),t[g]<<8|t[g+1]);(e===s||t[e]===5||jt(t,e,s))&&_
 if(g===0&&_(),e++,g&be&&(i(e+1+Bt),o=ls(t,e+1),e+=Bt),g&ye){i(e+2);let b=e+2;e=b+t[e+1]-1,e-b>=fs&&_(),i(e+1),h=this.#s.
 of(t,b,e+1,()=>P(t.subarray(b,e+1)))}}let a=o!==void 0,c=e+3+r(e+1),f=c+2+r(c),u=f+4;i(u);let d=u+r(f)*65536+r(f+2);(r(d)===
 0||a&&r(d)!==1)&&_();let m=this.#t.of(t,e+1,f,()=>[P(t.subarray(e+3,c)),P(t.subarray(c+2,f))]),w=this.#n;return w.tenant=
-m[0],w.channel=m[1],w.payload=t.subarray(u,d),w.route=this.#e.of(t,d,s,()=>{let g=[],b=d+2;for(let E=r(d);E>0;E--){let S=b+
-2+r(b);i(S),g.push(P(t.subarray(b+2,S))),b=S}return b!==s&&_(),{patterns:Object.freeze(g),note:void 0}}),w.position=o,w.
+m[0],w.channel=m[1],w.payload=t.subarray(u,d),w.route=this.#e.of(t,d,s,()=>{let g=[],b=d+2;for(let E=r(d);E>0;E--){let A=b+
+2+r(b);i(A),g.push(P(t.subarray(b+2,A))),b=A}return b!==s&&_(),{patterns:Object.freeze(g),note:void 0}}),w.position=o,w.
 sender=h,w}};function ls(n,t){let e=new DataView(n.buffer,n.byteOffset+t,Bt);return`${we(e,0)}${we(e,4)}.${ge(e,8)}.${ge(
 e,16)}`}var we=(n,t)=>n.getUint32(t).toString(16).padStart(8,"0");function ge(n,t){let e=n.getUint32(t);return e<2097152?
 String(e*4294967296+n.getUint32(t+4)):String(n.getBigUint64(t))}function _(){throw new l("protocol","a frame that is non\
@@ -88,8 +88,8 @@ return this.on===t&&this.open&&!this.plain&&!ys(e,this.from)}};function ys(n,t){
 .");return e===i&&r!==void 0&&(s.length===r.length?s<=r:s.length<r.length)}var Y=class{tenant;channel;ended;verb="JOIN";#t;#e;constructor(t,e,s){this.tenant=t,this.channel=e,this.#t=s,this.ended=
 new Promise(i=>{this.#e=i})}async leave(){this.end(void 0),await this.#t.leave(this)}[Symbol.asyncDispose](){return this.
 leave()}end(t){this.#e(t)}};var Z="[\\w\\-~@]+",vs=/^[\w\-~@.]{1,128}$/,ks=new RegExp(`^(?=.{1,256}$)${Z}(\\.${Z}){0,31}$`),xs=new RegExp(`^(?=.{1,2\
-56}$)((${Z}\\*?|\\*)\\.){0,31}(${Z}[*>#]?|[*>#])$`),Ts=n=>vs.test(n),Es=n=>ks.test(n),Ss=n=>xs.test(n),As="~";function H(n){
-return zt("tenant",Ts,n===""?As:n)}function Gt(n,t){return zt("channel",Es,n,t)}function Ht(n,t){return zt("pattern",Ss,
+56}$)((${Z}\\*?|\\*)\\.){0,31}(${Z}[*>#]?|[*>#])$`),Ts=n=>vs.test(n),Es=n=>ks.test(n),As=n=>xs.test(n),Ss="~";function H(n){
+return zt("tenant",Ts,n===""?Ss:n)}function Gt(n,t){return zt("channel",Es,n,t)}function Ht(n,t){return zt("pattern",As,
 n,t)}function zt(n,t,e,s){if(typeof e!="string"||!t(e)){let i={...s===void 0?{}:{tenant:s},[n]:String(e).slice(0,256)};throw new l(
 `bad_${n}`,"not a legal name, see docs/protocol.md, Names",i)}return e}var Os=1024,Q=class{#t=new Map;#e=[];#s=!1;constructor(t={}){for(let[e,s]of Object.entries(t))s&&this.on(e,s)}on(t,e){if(typeof e!=
 "function")throw new l("bad_option",`the handler of ${t} must be a function`);let s=r=>e(r),i=this.#t.get(t)??new Set;return this.#t.
@@ -101,7 +101,7 @@ delete(t)}put(t,e){let{channel:s,subject:i,here:r,since:o,info:h}=e,a=this.membe
 info:Ms(h),since:new Date(o)};this.members.set(t,{member:f,text:`${o} ${h}`})}else this.members.delete(t);let c=(this.counts.
 get(s)??0)+this.members.size-a;this.count({channel:s,members:c})}};function Ms(n){try{return n?JSON.parse(n):void 0}catch{
 return}}var st=class{#t;#e=new WeakMap;#s=new et;#n=new Map;#i;#r;constructor(t){this.#t=t}get members(){return this.#i??=
-Object.freeze([...this.#s.members.values()].map(({member:t})=>t).sort((t,e)=>Se(t.channel,e.channel)||Se(t.subject,e.subject))),
+Object.freeze([...this.#s.members.values()].map(({member:t})=>t).sort((t,e)=>Ae(t.channel,e.channel)||Ae(t.subject,e.subject))),
 this.#i}get counts(){return this.#r??=new Map([...this.#s.counts,...this.#n].filter(([,t])=>t>0)),this.#r}get(t){return this.#n.
 get(t)??this.#s.get(t)}begin(t){this.#e.set(t,{roster:void 0,next:void 0})}end(t){this.#e.delete(t)}hasSynced(t){return this.#e.
 get(t)?.roster!==void 0}take(t,e,s,i){let r=this.#e.get(t);if(!r)return;let{first:o,synced:h,counts:a,channels:c,members:f}=s;
@@ -112,7 +112,7 @@ w)}h&&(r.roster=u,r.next=void 0,t===e&&(this.follow(t),this.#h()))}follow(t){let
 e===s)){this.#s=e,this.#f();for(let{members:i,counts:r}of[s,e])for(let o of[...i.keys(),...r.keys()])!this.#n.has(o)&&!tt(
 s.get(o),e.get(o))&&this.#a(o,s.get(o),!1);this.#h()}}#o({channel:t,members:e}){e===this.#s.get(t)?this.#n.delete(t):this.#n.
 set(t,e)}#h(){for(let t of[...this.#n.keys()])this.#c(t,!0,()=>this.#n.delete(t))}#c(t,e,s){let i=this.get(t);s(),this.#f(),
-tt(i,this.get(t))||this.#a(t,i,e)}#f(){this.#i=this.#r=void 0}#a(t,e,s){for(let i of this.#t)i.note(t,e,s)}},Se=(n,t)=>n<
+tt(i,this.get(t))||this.#a(t,i,e)}#f(){this.#i=this.#r=void 0}#a(t,e,s){for(let i of this.#t)i.note(t,e,s)}},Ae=(n,t)=>n<
 t?-1:n>t?1:0;var _s=Object.freeze([]),nt=class{tenant;pattern;ended;verb="WHO";count;watch;#t;#e;#s=new Map;#n=[];#i=!1;#r=!1;#o=!1;#h=!1;#c;#f;constructor(t,e,s,{
 count:i=!1,onChange:r}){this.tenant=t,this.pattern=e,this.count=i,this.#t=s,this.#e=r,this.ended=new Promise(o=>{this.#f=
 o})}get members(){return this.count?_s:this.watch.members}get counts(){return this.watch.counts}get synced(){return!this.#h&&
@@ -133,8 +133,8 @@ flatMap(({entry:t})=>t??[])}put(t,e,s){this.#e.length>2*this.size+1024&&(this.#e
 size++,this.#t+=t.length,this.size>65536||this.#t>16777216?this.drop():void 0}take(t){let e=this.#n.get(t),s=e?.shift();
 return!e||!s?!1:(e.length===0&&this.#n.delete(t),s.entry=void 0,this.size--,this.#t-=t.length,!0)}drop(){let t=this.oldest;
 return t&&this.take(t.key),t}dropUntil(t){let e=[];for(let s=this.oldest;s&&s.time<=t;s=this.oldest)this.drop(),s.message&&
-e.push(s.message);return e}};var Ae=1e3,$s=1e4,j=class{#t=new O;#e=new O;#s=new O;#n=Ae;#i;joined(t){this.#i=t}left(t){this.#n+=this.#r(t),this.#i=void 0}#r(t){
-return this.#i===void 0?0:Math.min(t-this.#i,$s-Ae)}fromCurrent(t,e){let s=$(t);return this.#o(e),this.#s.take(s)?!1:(this.#e.
+e.push(s.message);return e}};var Se=1e3,$s=1e4,j=class{#t=new O;#e=new O;#s=new O;#n=Se;#i;joined(t){this.#i=t}left(t){this.#n+=this.#r(t),this.#i=void 0}#r(t){
+return this.#i===void 0?0:Math.min(t-this.#i,$s-Se)}fromCurrent(t,e){let s=$(t);return this.#o(e),this.#s.take(s)?!1:(this.#e.
 take(s)||this.#t.put(s,e),!0)}fromNext(t,e,s){if(this.late(t,e))return;if(s)return this.#s.put($(t),e),t;let i=this.#e.put(
 $(t),e,{...t});return i&&this.#s.put(i.key,e),i?.message}late(t,e){return this.#o(e),this.#t.size>0&&this.#t.take($(t))}get behind(){
 return this.#e.size}release(){return this.#e.dropUntil(1/0)}orphan(){this.#t=new O;for(let{key:t,time:e}of this.#e.all)this.#t.
@@ -233,7 +233,7 @@ let i=C(s);if(i&&(this.#d=s),this.#r.error(t,e))return;let[,r,o,h]=/^(?:(?:UN|R)
 exec(e)??[];!(o!==void 0&&h!==void 0&&t!=="broker_unavailable"&&this.#i.answer(e,c=>c.reject(new l(t,void 0,r?{tenant:o,
 channel:h}:{tenant:o,pattern:h}))))&&!/^(token_|unauthorized|forbidden|closed_by)/.test(t)&&this.#e.errorLine(this,t,e),
 (t==="token_revoked"||t==="token_expired")&&this.fail(i)}#k(t){if(this.alive)try{t()}catch(e){this.#b(e)}}#b(t){this.fail(
-A(t,"protocol","the edge broke the protocol"))}fail(t){this.#T(t),this.#t.close(),this.#a&&this.#e.lost(this,t)}#x({closeCode:t,
+S(t,"protocol","the edge broke the protocol"))}fail(t){this.#T(t),this.#t.close(),this.#a&&this.#e.lost(this,t)}#x({closeCode:t,
 error:e}){if(!this.alive)return;let s=this.#d===void 0?void 0:C(this.#d,t),i=t===4401?"token_expired":t===4403?"token_re\
 voked":"disconnected",r=s?.code!=="slow_consumer"||t===4429,o="the connection has ended";if(t===1009){o="a message was t\
 oo large for the edge";let a=this.#r.tooLarge();a&&this.#e.errorLine(this,"payload_too_large",`PUB:${a.tenant}:${a.channel}`)}
@@ -254,11 +254,11 @@ maxPayload:te}):new WebSocket(i,["llps.v1",`at.${t}`]);a||(f.binaryType="arraybu
 f.close(),d=()=>{h(e.reason),u()};e.addEventListener("abort",d);let m=new W,w=!1,g,b;f.on?.("unexpected-response",(y,Ye)=>{
 c=Hs(Ye).finally(()=>y.destroy()),c.then(h)});let E;f.on?.("upgrade",y=>{E=y.socket}),f.onerror=({error:y})=>{g=y},f.onopen=
 ()=>{w=!0,E?.prependListener("data",()=>m.bytes()),e.removeEventListener("abort",d),o({transport:"websocket",fragile:!1,
-start:y=>m.start(y),send:y=>w&&f.send(y),sent:()=>w&&f.bufferedAmount>Be?S():void 0,probe(){},close(){f.close(1e3),b??=setTimeout(
+start:y=>m.start(y),send:y=>w&&f.send(y),sent:()=>w&&f.bufferedAmount>Be?A():void 0,probe(){},close(){f.close(1e3),b??=setTimeout(
 ()=>{u(),m.ended({})},Ds)}})},f.onclose=({code:y})=>{clearTimeout(b),w?(w=!1,m.ended({closeCode:y})):c||zs(n+s.ping,a!==
 void 0,e,g).then(h,h),e.removeEventListener("abort",d)},f.onmessage=({data:y})=>{typeof y=="string"?m.line(y):y instanceof
 ArrayBuffer?m.frame(new Uint8Array(y),0,y.byteLength):m.frame(new Uint8Array(y.buffer,y.byteOffset,y.length),0,y.length)};
-async function S(){for(;w&&f.bufferedAmount>Be;)await new Promise(y=>setTimeout(y,5))}return r}async function Gs(n){if(Ne)
+async function A(){for(;w&&f.bufferedAmount>Be;)await new Promise(y=>setTimeout(y,5))}return r}async function Gs(n){if(Ne)
 try{let{WebSocket:t}=await import(n);return t}catch(t){if("WebSocket"in globalThis)return;throw new l("bad_option","Node\
  20 has no WebSocket: install the package ws",{cause:t})}}async function Hs(n){let t=n.statusCode,e=Number(n.headers["re\
 try-after"]),s={status:t,retryAfter:e>0?e*1e3:void 0},i="";try{let r=new TextDecoder;for await(let a of n)if(i+=r.decode(
@@ -270,12 +270,12 @@ n=s,t=i}),resolve:n,reject:t}}var Re=1e3,Ks=43,Xs=2e3,je=()=>"WebTransport"in gl
 r,o=()=>{clearTimeout(r),i.forEach(gt)};s.addEventListener("abort",o);try{let h=await new Promise((c,f)=>{let u=()=>{let d=new WebTransport(
 n.edge+t.webTransport,e?{serverCertificateHashes:[...e]}:{});i.push(d),d.closed.catch(()=>{}),d.ready.then(()=>c(d),f)};
 u(),r=setTimeout(u,Xs)});for(let c of i)c!==h&&gt(c);let a=h.closed.then(({closeCode:c,reason:f})=>({closeCode:c,error:C(
-`${f}`)}),()=>({}));return await Js(h,a,n.token)}catch(h){throw o(),s.throwIfAborted(),A(h,"unreachable","no WebTranspor\
+`${f}`)}),()=>({}));return await Js(h,a,n.token)}catch(h){throw o(),s.throwIfAborted(),S(h,"unreachable","no WebTranspor\
 t to the edge")}finally{clearTimeout(r),s.removeEventListener("abort",o)}}async function Js(n,t,e){let s=await n.createBidirectionalStream(),
 i=new W,r=new ee(s.writable.getWriter()),o=s.readable.getReader(),h,a,c=Vs(n);r.send(`AUTH:${e}`);let f=new wt,u=(w,g,b)=>{
-if(Le(w,g,b))return i.frame(w,g,b);let E=P(w.subarray(g,b));if(a)return i.line(E);let S=Lt(E);S.kind==="OK:AUTH"?a={transport:"\
+if(Le(w,g,b))return i.frame(w,g,b);let E=P(w.subarray(g,b));if(a)return i.line(E);let A=Lt(E);A.kind==="OK:AUTH"?a={transport:"\
 webtransport",fragile:Ue,start:y=>i.start(y),send:y=>r.send(y),sent:()=>r.sent,probe:c,close:()=>{r.close().then(()=>gt(
-n))}}:S.kind==="ERR"&&(h??=C(E.slice(4))??new l(S.code))},d=async()=>{let{value:w,done:g}=await o.read();return w&&(i.bytes(),
+n))}}:A.kind==="ERR"&&(h??=C(E.slice(4))??new l(A.code))},d=async()=>{let{value:w,done:g}=await o.read();return w&&(i.bytes(),
 f.push(w,u)),!g},m;for(;!a;)if(!await d().catch(g=>{if(g instanceof l)throw g;return!1}))throw h??Ys(await t);return(async()=>{
 try{for(;await d(););}catch(b){b instanceof l&&(m=b)}r.close();let w={error:m},g=t.then(b=>w=b);m||await I(Re,g),gt(n),i.
 ended(w)})(),a}function Vs(n){let t,e=!1,s=async()=>{let{writable:i,createWritable:r}=n.datagrams;t??=(i??r?.call(n.datagrams))?.
@@ -293,8 +293,8 @@ e)}async open(t,e,s,i={}){let r=this.#t,{transports:o=r.transports,fallbackAfter
 has(u));if(c.length===0)throw new l("protocol_not_allowed");this.#e.get(t)===c[1]&&c.reverse();let f=await N(s,r.connectTimeout,
 u=>this.#n(c,t,e,h,u));return this.#e.set(t,f.transport),f}#n(t,e,s,i,r){return new Promise((o,h)=>{let a,c=0,f=0,u,d=!1,
 m=()=>{d=!0,clearTimeout(a)},w=()=>{clearTimeout(a);let g=t[f++];if(!g||d)return;let b=g==="websocket"?Ce:We;c++,b({edge:e,
-token:s,signal:r},this.#t).then(E=>{if(d)return Qs(E);m(),o(E)},E=>{c--;let S=A(E,"unreachable","the edge does not answe\
-r");if(S.code==="protocol_not_allowed"&&this.#s.add(g),(!u||F(S)>F(u))&&(u=S),!Zs.test(S.code)&&(c>0||f<t.length))return w();
+token:s,signal:r},this.#t).then(E=>{if(d)return Qs(E);m(),o(E)},E=>{c--;let A=S(E,"unreachable","the edge does not answe\
+r");if(A.code==="protocol_not_allowed"&&this.#s.add(g),(!u||F(A)>F(u))&&(u=A),!Zs.test(A.code)&&(c>0||f<t.length))return w();
 m(),h(u)}),f<t.length&&(a=setTimeout(w,i))};r.addEventListener("abort",()=>{m(),h(r.reason)}),w()})}};function Qs(n){n.start(
 {bytes(){},line(){},frame(){},ended(){}}),n.close()}function F({code:n}){return["unreachable","timeout","refused","proto\
 col_not_allowed"].indexOf(n)>>>0}var qe=3,tn=500;async function ne(n,t,e){let s,i=await Promise.all(n.map(async o=>{if(o.pathname==="/")return[o.origin];
@@ -302,7 +302,7 @@ try{return await N(e,t.connectTimeout,h=>en(o,h))}catch(h){return s=h,[]}})),r=[
 r.length===0)throw s??new l("unreachable","the list has no edge");return r.length>1&&(await N(e,t.connectTimeout,o=>sn(r,
 t.paths.ping,o)).catch(()=>{}),e.throwIfAborted()),r}async function en(n,t){try{let e=await fetch(n,{cache:"no-store",credentials:"\
 omit",signal:t});if(!e.ok)throw new l("unreachable",`the list of edges: HTTP status ${e.status}`,{status:e.status});let{
-edges:s}=await e.json();return s.map(({host:i})=>K(`https://${i}`,!1).origin)}catch(e){throw A(e,"unreachable","the list\
+edges:s}=await e.json();return s.map(({host:i})=>K(`https://${i}`,!1).origin)}catch(e){throw S(e,"unreachable","the list\
  of edges")}}async function sn(n,t,e){let s=new Map,i=async c=>{let f=[];for(;f.length<qe;){let u=p();if(!await ht(c+t,e))
 return;f.push(p()-u)}f.sort((u,d)=>u-d),s.set(c,f[qe>>1])},r=n.map(i),h=Promise.any(r.map((c,f)=>c.then(()=>s.get(n[f])??
 Promise.reject()))).then(()=>x(tn,e));await Promise.race([Promise.all(r),h.catch(()=>Promise.all(r))]);let a=c=>s.get(c)??
@@ -342,7 +342,7 @@ r)===e,{settings:f,events:u}=this.#e;try{await t.featured,await t.ending.get(`${
 !c())return;if(!t.features?.includes("presence"))throw new l("no_presence","the edge has none",o);h.set(t,"sent"),e.watch?.
 begin(t);try{await t.request(s,i,a?":count":"");break}catch(m){let{code:w}=m;if(w!=="try_later"||!ie(e))throw m;d===2&&u.
 emit("subscriptionError",{...He(e),code:w})}if(!c())return;h.set(t,"wanted"),await t.postpone(r,T(d,f))}if(!c())return;t.
-postponed.delete(r),h.set(t,"held"),this.#a(e)}catch(d){let m=A(d,"internal","a fault of this client");m.code!=="disconn\
+postponed.delete(r),h.set(t,"held"),this.#a(e)}catch(d){let m=S(d,"internal","a fault of this client");m.code!=="disconn\
 ected"&&c()&&this.#h(t,e,m)}}#h(t,e,s){let{holders:i,waiting:r,on:o,key:h}=e,{suspected:a,next:c,current:f}=this.#e,{code:u}=s;
 if(u==="no_presence"&&ie(e)){for(let[d,{reject:m}]of r)i.splice(i.indexOf(d),1),m(s);r.clear(),this.#c(t,e),this.#e.events.
 emit("edgeError",{code:u,detail:h})}else a&&t===c&&f&&o.get(f)==="held"?t.fail(s):this.#f(e,s)}#c(t,{on:e,watch:s}){e.delete(
@@ -368,36 +368,37 @@ t,i)))}async resume(t){await Promise.all(this.interests.all.filter(({history:e})
 let{tenant:i,channel:r,payload:o,route:h,sender:a}=e,{patterns:c}=h,f=c[0],u=this.interests.of(i,f),{history:d}=u??{};if(!u||
 !d?.takes(t,s))return;d.from=s,u.subs[0]?.pushStored(new D(i,r,o,f,c,!1,s,a))===!1&&this.interests.has(u)&&(d.pause(),t.
 leave(u.name)),this.#n(u)}reached(t,e){let{kind:s,tenant:i,pattern:r,position:o}=e,h=this.interests.of(i,r),{history:a}=h??
-{};if(!(!h||a?.on!==t||!a.open||a.plain)){if(s==="GAP"||a.takes(t,o)){a.from=o;for(let c of h.subs)c.reach(o)}s==="GAP"?
-(a.told=!0,this.#e(i,r,o)):s==="OK:RSUB"&&(this.#n(h),e.how==="gap"&&!a.told?this.#e(i,r,o):a.lossy&&this.#e(i,r))}}#e(t,e,s){
-this.#t.gaps=!0,this.#t.events.emit("gap",{tenant:t,pattern:e,before:s})}wasRead(t){let e=this.interests.of(t.tenant,t.pattern),
-{current:s}=this.#t;!e?.history||e.history!==t.history||(e.history.paused=!1,s&&this.ask(s,e))}ask(t,e){let s=this.#s(t,
-e).finally(()=>this.asking.delete(s));return this.asking.add(s),s}async#s(t,e){try{e.history?await this.#i(t,e,e.history):
-(await this.#r(t,e),this.#n(e))}catch(s){let i=A(s,"internal","a fault of this client");if(i.code==="disconnected")return;
-if(e.confirmed&&this.#t.suspected&&t===this.#t.next)return t.fail(i);this.#o(e,i)}}#n(t){t.confirmed=!0;for(let{resolve:e}of t.
-waiting.splice(0))e()}async#i(t,e,s){let{name:i,tenant:r,pattern:o}=e;if(s.paused&&(this.#t.gaps=!0),!(s.paused||s.on===
-t)){s.begin(t);for(let h=2;;){if(await t.featured,await t.ending.get(`UNSUB:${i}`),!t.alive||s.on!==t||!this.interests.has(
-e))return;let a=!t.features?.includes("history")||s.unwanted,c=s.forbidden?"now":s.from,f=re(e);s.lossy=a?f||c!=="now":s.
-forbidden||f&&c==="now",s.plain=a,s.open=!0,a&&(s.from="now");try{if(!a)return await t.resume(i,c);if(await t.request("S\
-UB",i),!this.interests.has(e))return;this.#n(e),s.lossy&&this.#e(r,o);return}catch(u){let d=u;if(d.code==="history_unava\
-ilable")return this.#t.gaps=!0,this.#t.events.emit("edgeError",{code:d.code,detail:`RSUB:${i}`});if(s.open=!1,d.code==="\
-permission_denied"&&!a&&c!=="now")s.forbidden=!0;else if(d.code==="no_history"&&f)s.unwanted=!0;else if(d.code==="try_la\
-ter"&&f)h===2&&this.#t.events.emit("subscriptionError",{tenant:r,pattern:o,code:d.code}),await t.postpone(i,T(h++,this.#t.
-settings)),t.postponed.delete(i);else throw d}}}}async#r(t,e){let{name:s,tenant:i,pattern:r}=e;for(let o=2;;o++){try{return await t.
-request("SUB",s)}catch(h){let a=h;if(a.code!=="try_later"||!re(e))throw a;o===2&&this.#t.events.emit("subscriptionError",
-{tenant:i,pattern:r,code:a.code})}await t.postpone(s,T(o,this.#t.settings))}}#o(t,e){if(!this.interests.drop(t))return;let{
-tenant:s,pattern:i,subs:r,waiting:o}=t;for(let h of[this.#t.current,this.#t.next])h?.forget(t.name)&&h.leave(t.name);re(
-t)&&this.#t.events.emit("subscriptionError",{tenant:s,pattern:i,code:e.code});for(let h of r)h.end(e);for(let{reject:h}of o.
-splice(0))h(e)}async subscribe(t){let{tenant:e,pattern:s}=t,i;for(;;){if(this.#t.over)throw this.#t.over;i=this.interests.
-of(e,s);let a=f=>f?.ending.get(`UNSUB:${e}:${s}`),c=a(this.#t.current)??a(this.#t.next);if(i||!c)break;await c}if(i&&(i.
-history||t.history)){let a="the client has a subscription to this pattern, and one with a history is alone";throw new l(
-"bad_option",a,i)}let{interest:r,isNew:o}=this.interests.add(t);if(r.confirmed)return;let h=new Promise((a,c)=>{r.waiting.
-push({resolve:a,reject:c})});return o&&(this.#t.current&&!this.#t.leaving&&this.ask(this.#t.current,r),this.#t.next&&!r.
-history&&this.ask(this.#t.next,r)),h}async leave(t){let e=this.interests.remove(t);if(!e)return;for(let{resolve:h}of e.waiting.
-splice(0))h();let{name:s,history:i}=e,o=[this.#t.current,this.#t.next].filter(h=>h?.forget(s)||h&&i?.on===h).map(h=>h.leave(
-s));await(this.#t.suspected&&o.length>0?Promise.race(o):Promise.all(o))}queueFull({tenant:t,pattern:e},s){this.#t.events.
-emit("queueFull",{tenant:t,pattern:e,dropped:s})}end(t,e){for(let s of this.interests.all){this.interests.drop(s);for(let i of s.
-subs)i.end(t);for(let{reject:i}of s.waiting.splice(0))i(t??e)}}};function re({subs:n,waiting:t}){return n.length>t.length}var oe=1e3,Tt=class{#t=new O;#e=new O;#s=new O;constructor(t,e,s){for(let{key:i}of t)this.#t.put(i,e);if(s){for(let{key:i,
+{};if(!(!h||!a||a.plain)){if(a.on!==t||!a.open){s==="GAP"&&a.paused&&t===this.#t.current&&this.#e(i,r,o);return}if(s==="\
+GAP"||a.takes(t,o)){a.from=o;for(let c of h.subs)c.reach(o)}s==="GAP"?(a.told=!0,this.#e(i,r,o)):s==="OK:RSUB"&&(this.#n(
+h),e.how==="gap"&&!a.told?this.#e(i,r,o):a.lossy&&this.#e(i,r))}}#e(t,e,s){this.#t.gaps=!0,this.#t.events.emit("gap",{tenant:t,
+pattern:e,before:s})}wasRead(t){let e=this.interests.of(t.tenant,t.pattern),{current:s}=this.#t;!e?.history||e.history!==
+t.history||(e.history.paused=!1,s&&this.ask(s,e))}ask(t,e){let s=this.#s(t,e).finally(()=>this.asking.delete(s));return this.
+asking.add(s),s}async#s(t,e){try{e.history?await this.#i(t,e,e.history):(await this.#r(t,e),this.#n(e))}catch(s){let i=S(
+s,"internal","a fault of this client");if(i.code==="disconnected")return;if(e.confirmed&&this.#t.suspected&&t===this.#t.
+next)return t.fail(i);this.#o(e,i)}}#n(t){t.confirmed=!0;for(let{resolve:e}of t.waiting.splice(0))e()}async#i(t,e,s){let{
+name:i,tenant:r,pattern:o}=e;if(s.paused&&(this.#t.gaps=!0),!(s.paused||s.on===t)){s.begin(t);for(let h=2;;){if(await t.
+featured,await t.ending.get(`UNSUB:${i}`),!t.alive||s.on!==t||!this.interests.has(e))return;let a=!t.features?.includes(
+"history")||s.unwanted,c=s.forbidden?"now":s.from,f=re(e);s.lossy=a?f||c!=="now":s.forbidden||f&&c==="now",s.plain=a,s.open=
+!0,a&&(s.from="now");try{if(!a)return await t.resume(i,c);if(await t.request("SUB",i),!this.interests.has(e))return;this.#n(
+e),s.lossy&&this.#e(r,o);return}catch(u){let d=u;if(d.code==="history_unavailable")return this.#t.gaps=!0,this.#t.events.
+emit("edgeError",{code:d.code,detail:`RSUB:${i}`});if(s.open=!1,d.code==="permission_denied"&&!a&&c!=="now")s.forbidden=
+!0;else if(d.code==="no_history"&&f)s.unwanted=!0;else if(d.code==="try_later"&&f)h===2&&this.#t.events.emit("subscripti\
+onError",{tenant:r,pattern:o,code:d.code}),await t.postpone(i,T(h++,this.#t.settings)),t.postponed.delete(i);else throw d}}}}async#r(t,e){
+let{name:s,tenant:i,pattern:r}=e;for(let o=2;;o++){try{return await t.request("SUB",s)}catch(h){let a=h;if(a.code!=="try\
+_later"||!re(e))throw a;o===2&&this.#t.events.emit("subscriptionError",{tenant:i,pattern:r,code:a.code})}await t.postpone(
+s,T(o,this.#t.settings))}}#o(t,e){if(!this.interests.drop(t))return;let{tenant:s,pattern:i,subs:r,waiting:o}=t;for(let h of[
+this.#t.current,this.#t.next])h?.forget(t.name)&&h.leave(t.name);re(t)&&this.#t.events.emit("subscriptionError",{tenant:s,
+pattern:i,code:e.code});for(let h of r)h.end(e);for(let{reject:h}of o.splice(0))h(e)}async subscribe(t){let{tenant:e,pattern:s}=t,
+i;for(;;){if(this.#t.over)throw this.#t.over;i=this.interests.of(e,s);let a=f=>f?.ending.get(`UNSUB:${e}:${s}`),c=a(this.#t.
+current)??a(this.#t.next);if(i||!c)break;await c}if(i&&(i.history||t.history)){let a="the client has a subscription to t\
+his pattern, and one with a history is alone";throw new l("bad_option",a,i)}let{interest:r,isNew:o}=this.interests.add(t);
+if(r.confirmed)return;let h=new Promise((a,c)=>{r.waiting.push({resolve:a,reject:c})});return o&&(this.#t.current&&!this.#t.
+leaving&&this.ask(this.#t.current,r),this.#t.next&&!r.history&&this.ask(this.#t.next,r)),h}async leave(t){let e=this.interests.
+remove(t);if(!e)return;for(let{resolve:h}of e.waiting.splice(0))h();let{name:s,history:i}=e,o=[this.#t.current,this.#t.next].
+filter(h=>h?.forget(s)||h&&i?.on===h).map(h=>h.leave(s));await(this.#t.suspected&&o.length>0?Promise.race(o):Promise.all(
+o))}queueFull({tenant:t,pattern:e},s){this.#t.events.emit("queueFull",{tenant:t,pattern:e,dropped:s})}end(t,e){for(let s of this.
+interests.all){this.interests.drop(s);for(let i of s.subs)i.end(t);for(let{reject:i}of s.waiting.splice(0))i(t??e)}}};function re({
+subs:n,waiting:t}){return n.length>t.length}var oe=1e3,Tt=class{#t=new O;#e=new O;#s=new O;constructor(t,e,s){for(let{key:i}of t)this.#t.put(i,e);if(s){for(let{key:i,
 time:r,message:o}of s.#e.all)this.#e.put(i,r,o);for(let{key:i,time:r}of s.#s.all)this.#s.put(i,r)}}fromCurrent(t,e){let s=$(
 t);return this.#s.dropUntil(e-oe),this.#s.take(s)?!1:(this.#e.take(s)||this.#t.put(s,e),!0)}fromTrail(t,e){let s=$(t);if(this.#t.
 take(s))return;let i=this.#e.put(s,e,{...t});return i&&this.#s.put(i.key,i.time),i?.message}renew(t){for(let e of this.#e.
@@ -409,7 +410,7 @@ min(this.#t.lastByte+Fe,this.#r+fn)-p();t>0?this.#o=setTimeout(()=>this.#c(),t):
 if(clearTimeout(this.#h),this.#i)return;let{nextDue:t}=this.late;if(t===void 0){this.#n||this.#s();return}this.#h=setTimeout(
 ()=>{for(let e of this.late.due(p()))this.#e(e);this.#a()},Math.max(1,t-p()))}delivered(t,e){if(e.position!==void 0)return;
 let s=this.late.nextDue===void 0,i=this.late.fromTrail(e,p());i&&this.#e(i),s&&this.#a()}woke(t){for(let s of t.asked)t.
-request("UNSUB",s).catch(()=>{});let e=()=>this.#f();t.ping().then(e,e)}lost(){this.#f()}silent(){return!1}reached(){}presence(){}draining(){}errorLine(){}roundTrip(){}linked(){}};var St=class{settings;events;subscriber=new xt(this);presences=new vt(this);current;next;suspected;tentative=!1;trail;publishOn;gate;merger;both=!1;gaps=!1;reconnecting=!1;leaving=!1;place={
+request("UNSUB",s).catch(()=>{});let e=()=>this.#f();t.ping().then(e,e)}lost(){this.#f()}silent(){return!1}reached(){}presence(){}draining(){}errorLine(){}roundTrip(){}linked(){}};var At=class{settings;events;subscriber=new xt(this);presences=new vt(this);current;next;suspected;tentative=!1;trail;publishOn;gate;merger;both=!1;gaps=!1;reconnecting=!1;leaving=!1;place={
 edge:"",transport:"websocket"};rtt;since=0;attempts=0;over;#t=!0;#e=new Set;#s=[];constructor(t){this.settings=xe(t),this.
 events=new Q(t.on)}setCurrent(t){this.current=t,this.place={edge:t.edge,transport:t.transport},this.presences.follow(),this.
 linked(),this.#n()}#n(){for(let t of this.#s.splice(0))t()}changed(){return new Promise(t=>{this.#s.push(t)})}linked(){let{
@@ -434,7 +435,7 @@ max(T(++s,n.settings),n.searcher.wait(i)),e);let r;try{r=await n.searcher.open(i
 h instanceof l)continue;throw h}if(e.aborted)return void r.close();if(!r.alive)continue;n.next=r,n.merger.joined(p());let o=n.
 restore(r);if(r.ping(!0).catch(()=>{}),await o,e.throwIfAborted(),n.next===r)return n.takeOver(t,r)}}function Xe(n){if(typeof n=="number")return n;let t=/^(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(n);if(!t){let r='exp\
 iresIn is seconds, or hours, minutes and seconds such as "1h30m" or "90s"';throw new l("bad_option",r)}let[e=0,s=0,i=0]=t.
-slice(1).map(r=>Number(r??0));return(e*60+s)*60+i}var he=2**31-1,Je=1e3;function ln(n,t){return n===1/0?n:Math.max(0,Math.min(n*.9,n>5e3?n-5e3:n)-t*n/10)}var At=class{#t;#e;#s;#n=new AbortController;#i;#r=p;#o=1/0;#h;#c=!1;#f;#a=-1/0;#u;#l=0;constructor(t,e,s){
+slice(1).map(r=>Number(r??0));return(e*60+s)*60+i}var he=2**31-1,Je=1e3;function ln(n,t){return n===1/0?n:Math.max(0,Math.min(n*.9,n>5e3?n-5e3:n)-t*n/10)}var St=class{#t;#e;#s;#n=new AbortController;#i;#r=p;#o=1/0;#h;#c=!1;#f;#a=-1/0;#u;#l=0;constructor(t,e,s){
 this.#t=t,this.#i=t.token,this.#e=e,this.#s=s}get token(){return this.#i}get provided(){return this.#t.tokenProvider!==void 0}get(){
 return this.#i!==void 0&&this.#r()<this.#o?Promise.resolve(this.#i):this.ask()}ask(){return this.#h??=this.#d().finally(
 ()=>{this.#h=void 0,this.#c=!1}),this.#h}async renew(){this.#h&&this.#c&&(this.#f??=this.#h.catch(()=>{}).then(()=>(this.#f=
@@ -457,7 +458,7 @@ clearTimeout(this.#s),this.#s=setTimeout(()=>{this.#h(e)},t)}async#h(t){let e=th
 return this.#o(mn,t);if(!this.#r(s)){this.#s=void 0;return}let i=this.#e+Number(t);this.#o(Ve(i,Math.random()));let r=new AbortController;
 this.#i=r;let o=await e.searcher.open(s.edge,r.signal,{transports:["webtransport"]}).catch(()=>{});this.#i===r&&(this.#i=
 void 0),r.signal.aborted||(this.#e=i),o&&!r.signal.aborted&&e.current===s&&e.idle?e.run(h=>z(e,s,"transport",h,o)):(o?.close(),
-e.moveIfDue())}};var gn=3e3,Mt=class extends St{tokens;searcher;closed;#t;#e=new Ot(this);#s;#n;constructor(t,e){super(e),this.tokens=new At(
+e.moveIfDue())}};var gn=3e3,Mt=class extends At{tokens;searcher;closed;#t;#e=new Ot(this);#s;#n;constructor(t,e){super(e),this.tokens=new St(
 this.settings,()=>this.moveIfDue(),s=>this.#i(s)),this.searcher=new yt(t,this.settings,this.tokens,this),this.closed=new Promise(
 s=>{this.#n=s})}#i(t){let{code:e,cause:s}=t;e!=="logged_out"?this.events.emit("edgeError",{code:e,detail:"the token prov\
 ider gave no token",cause:s}):this.since&&this.finish(t)}async renewToken(){if(this.over)throw this.over;this.tokens.provided||
@@ -469,7 +470,7 @@ current?.close(),e}}setCurrent(t){super.setCurrent(t),this.since&&this.#e.follow
 this.over||!t?.alive||(t.drains?this.run(e=>z(this,t,"drain",e)):t.token!==this.tokens.token&&this.run(e=>z(this,t,"toke\
 n",e)))}get idle(){let{current:t,merger:e}=this;return!this.#t&&!this.over&&t?.alive===!0&&!t.drains&&(!e||e.done(p()))}run(t){
 this.#t?.abort();let e=new AbortController;this.#t=e,t(e.signal).then(()=>{this.#t===e&&(this.#t=void 0,this.current?.alive&&
-this.moveIfDue())},s=>{this.#t===e&&this.finish(A(s,"internal","a fault of this client"))})}draining(t){this.searcher.drained.
+this.moveIfDue())},s=>{this.#t===e&&this.finish(S(s,"internal","a fault of this client"))})}draining(t){this.searcher.drained.
 add(t.edge),t===this.current&&this.moveIfDue()}errorLine(t,e,s){this.presences.ended(t,e,s);let[,i,r]=/^PUB:([^:]+):(.+)$/s.
 exec(s)??[];e==="slow_consumer"?this.events.emit("slowConsumer",{dropped:Number(s)}):e==="egress_limited"?this.events.emit(
 "egressLimited",{delay:Number(s)*1e3}):i&&r&&e!=="broker_unavailable"?this.events.emit("publishError",{tenant:i,channel:r,

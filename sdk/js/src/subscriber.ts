@@ -74,7 +74,13 @@ export class Subscriber implements Keeper {
     const { kind, tenant, pattern, position } = line;
     const interest = this.interests.of(tenant, pattern);
     const { history } = interest ?? {};
-    if (!interest || history?.on !== from || !history.open || history.plain) return;
+    if (!interest || !history || history.plain) return;
+    if (history.on !== from || !history.open) {
+      // What a full queue leaves at the edge begins again later. But the edge also says so late
+      // that something is missing among what the queue has, and may not find it again.
+      if (kind === "GAP" && history.paused && from === this.#s.current) this.#gap(tenant, pattern, position);
+      return;
+    }
     // A store that does not know the position goes back, as GAP says.
     if (kind === "GAP" || history.takes(from, position)) {
       history.from = position;

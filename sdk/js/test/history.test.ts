@@ -345,6 +345,19 @@ test("what a queue has no room for stays at the edge until it was read", async (
   }
 });
 
+test("the edge tells of a gap among the messages of a full queue when that is full already", async (t) => {
+  const edge = await historyEdge(t);
+  const { client, event } = await tried(t, edge.url);
+  const peer = await edge.peer(0);
+  const sub = await begin(client, peer, "now", [], { queue: 2 });
+  peer.stored(1, 3, 4);
+  peer.send(`GAP:t:c:${at(5)}`);
+  peer.stored(6);
+  assert.equal((await event("gap")).before, at(5));
+  assert.deepEqual(await read(sub, 2), ["1", "3"]);
+  await peer.until(`RSUB:t:c:${at(3)}`); // not behind the gap
+});
+
 test("a full queue that ends", async (t) => {
   const edge = await historyEdge(t);
   const { client } = await tried(t, edge.url);

@@ -351,6 +351,19 @@ async def test_a_full_queue_that_is_read_just_before_the_edge_has_ended_it() -> 
         assert await read(sub, 1) == ["2"]
 
 
+async def test_a_gap_among_the_messages_of_a_full_queue() -> None:
+    """The edge tells of it when the queue is full already."""
+    async with edges(1, HISTORIES) as (edge,), tried(edge.url) as it:
+        peer = await edge.peer(0)
+        sub = await begin(it.client, peer, "now", [], queue=2)
+        peer.stored(1, 3, 4)
+        peer.send(f"GAP:t:c:{at(5)}")
+        peer.stored(6)
+        assert (await it.event("gap")).before == at(5)
+        assert await read(sub, 2) == ["1", "3"]
+        await peer.until(f"RSUB:t:c:{at(3)}")  # not behind the gap
+
+
 async def test_a_full_queue_that_ends() -> None:
     async with edges(1, HISTORIES) as (edge,), tried(edge.url) as it:
         peer = await edge.peer(0)

@@ -82,7 +82,13 @@ class Subscriber:
         kind, tenant, pattern, position = line.kind, line.tenant, line.pattern, line.position
         interest = self.interests.of(tenant, pattern)
         place = interest.place if interest is not None else None
-        if interest is None or place is None or place.on is not source or not place.open or place.plain:
+        if interest is None or place is None or place.plain:
+            return
+        if place.on is not source or not place.open:
+            # What a full queue leaves at the edge begins again later. But the edge also says so late
+            # that something is missing among what the queue has, and may not find it again.
+            if kind == "GAP" and place.paused and source is self._s.current:
+                self._gap(interest, position)
             return
         # A store that does not know the position goes back, as GAP says.
         if kind == "GAP" or place.takes(source, position):
