@@ -1,18 +1,20 @@
 package histories
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/millrace/millrace/client"
 	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/integration/history"
 	"github.com/millrace/millrace/internal/historycheck"
 	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/wire"
 )
 
 // kind is a kind of run: with so many NATS servers and edges, for some time, with each of the
@@ -58,7 +60,7 @@ func (k kind) run(t *testing.T) {
 	t.Helper()
 	r := k.start(t)
 	length := harness.SoakFor(t, k.short, k.soak)
-	finish := r.traffic.start()
+	finish := r.begin()
 	first, drawn := strings.Fields(k.first), strings.Fields(k.drawn)
 	for end := time.Now().Add(length); len(first) > 0 || time.Now().Before(end); {
 		if len(first) == 0 {
@@ -76,19 +78,28 @@ func (k kind) run(t *testing.T) {
 	}
 }
 
-// run is a run with faults.
+// run is publishers and subscribers, over both transports, that internal/historycheck watches,
+// and faults.
 type run struct {
-	*traffic
+	*harness.Overlay
 	kind
-	random *rand.Rand
-	links  [][]*natstest.Proxy // by edge, one to each server
-	copies []string            // folders with what each server had stored; none: no copy was made
+	seed      uint64
+	random    *rand.Rand          // of the faults
+	links     [][]*natstest.Proxy // by edge, one to each server
+	copies    []string            // folders with what each server had stored; none: no copy was made
+	addresses []string            // of the edges
+	options   client.Options
+	check     *historycheck.Checker
+
+	publishing, subscribing context.Context          // done: no more messages; each resumes once more
+	ends                    map[string]wire.Position // of each tenant, the last message; set before subscribing is done
 }
 
 // start starts the edges and servers, and returns when each can store.
 func (k kind) start(t *testing.T) *run {
 	t.Helper()
-	r := &run{kind: k, traffic: &traffic{seed: harness.Seed(t), check: historycheck.New(), alive: make([]atomic.Pointer[harness.Edge], k.edges)}}
+	r := &run{kind: k, seed: harness.Seed(t), check: historycheck.New(), ends: map[string]wire.Position{}}
+	r.random = r.part(1)
 	if k.store == "nats" {
 		r.store = fmt.Sprintf("nats {\n\t\t\treplicas %d\n\t\t}", max(1, k.nodes))
 		r.check.Shared, r.check.Restored = true, strings.Contains(k.drawn, "restore")
@@ -103,10 +114,8 @@ func (k kind) start(t *testing.T) *run {
 	})
 	r.Token = r.Edges[0].Issue(history.AllowHistory("a", "b")).Token
 	r.awaitHistories()
-	for i, e := range r.Edges {
-		r.alive[i].Store(e)
-	}
-	r.random = r.part(1)
+	r.addresses, r.options = history.Clients(r.Overlay, r.Token)
+	r.options.ConnectTimeout = 3 * time.Second
 	return r
 }
 
@@ -136,7 +145,6 @@ func (r *run) play(fault string, away int) {
 		map[string]func(*harness.Edge){"edge": (*harness.Edge).Kill, "stop": (*harness.Edge).Stop}[fault](gone)
 		history.PauseRandomly(random, 500, nil)
 		r.Edges[at] = harness.StartEdge(r.T, r.file("messages 1000"), harness.InDir(gone.Dir), harness.Replacing(gone), harness.ForBrowsers)
-		r.alive[at].Store(r.Edges[at])
 	case "node":
 		r.Nodes[server].Kill(r.T)
 		history.PauseRandomly(random, 3000, nil)

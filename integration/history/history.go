@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millrace/millrace/client"
 	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/integration/sdk"
 	"github.com/millrace/millrace/internal/natstest"
@@ -148,6 +149,18 @@ func Linked(
 	}
 	o.StartEdges(caddyfile, joins)
 	return o, links
+}
+
+// Clients is how clients of the SDK for Go connect to edges with one authority, and notice in time
+// what is wrong.
+func Clients(o *harness.Overlay, token string) (addresses []string, options client.Options) {
+	o.T.Helper()
+	for _, e := range o.Edges {
+		addresses = append(addresses, e.HttpsURL(""))
+	}
+	roots, err := o.Edges[0].TlsConfig()
+	o.Edges[0].Must(err)
+	return addresses, client.Options{Token: token, TLS: roots, KeepAlive: time.Second, MaxBackOff: 500 * time.Millisecond}
 }
 
 // Last and After are forms of the option history of SDKs.
