@@ -28,9 +28,9 @@ func TestPresenceSoak(t *testing.T) {
 	t.Parallel()
 	seed := harness.Seed(t)
 	r := &run{file: harness.WithPresence("linger 2s"), random: rand.New(rand.NewPCG(seed, 0))}
-	r.Overlay, r.links = history.Linked(t, r.file, 1, 3, func(*harness.Edge) {})
+	r.Overlay, r.links = history.Linked(t, harness.DefaultCaddyfile, 1, 3, func(*harness.Edge) {})
 	for _, e := range r.Edges {
-		r.addresses = append(r.addresses, e.HttpsURL(""))
+		e.Reload(r.file) // it begins with a reload
 	}
 	for i := range 14 { // some are the same subject
 		m := &member{run: r, subject: fmt.Sprintf("u%d", i%9), random: rand.New(rand.NewPCG(seed, uint64(i+1)))}
@@ -66,15 +66,11 @@ type run struct {
 	members   []*member
 }
 
-// options are those of a client that notices in time what is wrong.
-func (r *run) options(subject string, transport client.Transport) client.Options {
+func (r *run) options(subject string, transport client.Transport) (o client.Options) {
 	r.T.Helper()
-	roots, err := r.Edges[0].TlsConfig()
-	r.Edges[0].Must(err)
-	return client.Options{
-		Token: r.Edges[0].SubjectToken(subject, subject, harness.PresenceTenant), TLS: roots,
-		Transports: []client.Transport{transport}, KeepAlive: time.Second, MaxBackOff: 500 * time.Millisecond,
-	}
+	r.addresses, o = history.Clients(r.Overlay, r.Edges[0].SubjectToken(subject, subject, harness.PresenceTenant))
+	o.Transports = []client.Transport{transport}
+	return o
 }
 
 // round lets clients and faults go on for a while. It returns who is present then, as
@@ -114,6 +110,10 @@ func (r *run) play() {
 		begin, meanwhile, end func()
 	}{
 		{"kill", nothing, kill, nothing},
+		{"drain", r.Edges[at].Stop, nothing, func() {
+			gone := r.Edges[at]
+			r.Edges[at] = harness.StartEdge(r.T, r.file, harness.InDir(gone.Dir), harness.Replacing(gone), harness.ForBrowsers)
+		}},
 		{"cut", link.Cut, pause, link.Resume},
 		{"hold", link.Hold, pause, link.Resume},
 		{"hold, and kill another", link.Hold, kill, link.Resume},
