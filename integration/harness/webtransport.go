@@ -237,18 +237,3 @@ func (w *WebTransport) Cut() error {
 	CloseQUIC(w.quic)
 	return nil
 }
-
-// SubscribeOwn subscribes by a line on a unidirectional stream, with a stream of its own, which
-// starts with its OK.
-func (s *Socket) SubscribeOwn(tenant, pattern string) {
-	s.T.Helper()
-	lines := value(s.Wt().Session.OpenUniStream())(s.T)
-	value(io.WriteString(lines, "SUB:U:"+tenant+":"+pattern+"\n"))(s.T)
-	ctx, cancel := context.WithTimeout(context.Background(), WaitTimeout)
-	defer cancel()
-	stream := value(s.Wt().Session.AcceptUniStream(ctx))(s.T)
-	s.Must(stream.SetReadDeadline(time.Now().Add(WaitTimeout)))
-	if got := value(ReadMessage(stream))(s.T); string(got) != "OK:SUB:"+tenant+":"+pattern {
-		s.T.Fatalf("the stream starts with %q, want OK:SUB:%s:%s", got, tenant, pattern)
-	}
-}

@@ -198,7 +198,6 @@ func (w *watched) sessions() {
 		_, line, err := s.Read()
 		s.Must(err)
 		if w.saw("AUTH as "+token[:36], harness.Answer{Body: line}); token == valid {
-			s.SubscribeOwn("paint.room", "own."+token)
 			w.talk(s, token)
 		}
 	}
