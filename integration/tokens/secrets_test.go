@@ -16,6 +16,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/internal/capture"
@@ -254,8 +255,11 @@ func (w *watched) write(what, request string) (status int) {
 	conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", w.HTTP))
 	w.Must(err)
 	defer conn.Close()
-	_, _ = io.WriteString(conn, request+"\r\n\r\n") // the edge may refuse before it has read all
-	_ = conn.(*net.TCPConn).CloseWrite()
+	_, _ = io.WriteString(conn, request+"\r\n\r\n")      // the edge may refuse before it has read all
+	if !strings.Contains(request, "Connection: close") { // else the edge closes, and a proxy would take it for given up
+		_ = conn.(*net.TCPConn).CloseWrite()
+	}
+	w.Must(conn.SetDeadline(time.Now().Add(harness.WaitTimeout)))
 	answer, _ := io.ReadAll(conn)
 	w.saw(what, harness.Answer{Body: answer})
 	_, _ = fmt.Sscanf(string(answer), "HTTP/1.1 %d", &status)
