@@ -75,12 +75,12 @@ func (l *lab) play(b breakage, k sdk.Kind) {
 			over, switches = r.Transport, switches+1
 		}
 	}
-	l.Logf("back after %v, silent for %v, %d of %d missed, %d new connections", w.back, w.silence, missed(), sent, switches)
+	l.Logf("back after %v, silent for %v, %d of %d missed, %d switches", w.back, w.silence, missed(), sent, switches)
 	if none {
 		w.sub.C.Never("disconnected")
 	}
 	for text, is := range map[string]bool{
-		"not back in time":               harness.Soaking && within > 0 && w.back > within,
+		"too late":                       harness.Soaking && within > 0 && w.back > within,
 		"messages were missed":           none && missed() > 0,
 		"the transport is not " + b.over: b.over != "" && over != b.over,
 		"it changed its connection":      harness.Soaking && b.stays && switches > 0,
