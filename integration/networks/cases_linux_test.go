@@ -30,8 +30,8 @@ type breakage struct {
 var all, withoutUDP = []string{"webtransport", "websocket"}, netlab.Treatment{CutUDP: true}
 
 // marks are those of both transports, in seconds.
-func marks(webTransport, webSocket time.Duration) map[string]time.Duration {
-	return map[string]time.Duration{"webtransport": webTransport * time.Second, "websocket": webSocket * time.Second}
+func marks(webTransport, webSocket int) map[string]time.Duration {
+	return map[string]time.Duration{"webtransport": time.Duration(webTransport) * time.Second, "websocket": time.Duration(webSocket) * time.Second}
 }
 
 var breakages = map[string]breakage{
