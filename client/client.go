@@ -225,10 +225,13 @@ func (c *Client) line(from *conn, l wire.ServerLine) {
 	heard := from.link.heard()
 	switch l.Kind {
 	case wire.KindOKRsub, wire.KindAt, wire.KindGap: // their place is among the messages
-		in, gap := c.router.reach(from, l)
+		gap := c.router.reach(from, l)
+		if gap { // before what is behind it is given: the application may then end the client at once
+			c.events.emit(Gap{l.Tenant, l.Pattern, l.Position.String()})
+		}
 		c.post(func() {
 			c.handleLine(from, l, heard)
-			c.handleReach(from, l, in, gap)
+			c.handleReach(from, l, gap)
 		})
 	default:
 		c.post(func() { c.handleLine(from, l, heard) })

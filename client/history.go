@@ -177,21 +177,20 @@ func (r *router) of(s *Subscription) *interest {
 }
 
 // reach takes a line of an edge that says how far an interest has come: OK:RSUB, AT and GAP
-// keep their place among the messages. It returns the interest, or nil if the line does not
-// concern it any more, and whether it tells of a gap that was not told before: GAP stands
-// before what follows it, and OK:RSUB says again that there was one.
-func (r *router) reach(c *conn, l wire.ServerLine) (in *interest, gap bool) {
+// keep their place among the messages. It returns whether the line tells of a gap that was not
+// told before: GAP stands before what follows it, and OK:RSUB says again that there was one.
+func (r *router) reach(c *conn, l wire.ServerLine) (gap bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	in = r.interests[key{l.Tenant, l.Pattern}]
+	in := r.interests[key{l.Tenant, l.Pattern}]
 	if in == nil || in.history == nil || in.history.plain {
-		return nil, false
+		return false
 	}
 	h := in.history
 	if h.on != c {
 		// What a full queue leaves at the edge begins again later. But the edge also says so late
 		// that something is missing among what the queue has, and may not find it again.
-		return in, l.Kind == wire.KindGap && h.paused
+		return l.Kind == wire.KindGap && h.paused
 	}
 	// Behind GAP come messages: Subscribe returns with the first, before the queue is full.
 	h.begun = h.begun || l.Kind != wire.KindGap
@@ -204,7 +203,7 @@ func (r *router) reach(c *conn, l wire.ServerLine) (in *interest, gap bool) {
 			s.queue.reach(l.Position)
 		}
 	}
-	return in, gap
+	return gap
 }
 
 // hasHistory reports whether there is a subscription with a history.

@@ -295,6 +295,22 @@ func TestHistoryQueueGap(t *testing.T) {
 	})
 }
 
+// Who has a message behind a gap was told of the gap, and may end the client.
+func TestGapIsToldFirst(t *testing.T) {
+	bubble(t, "Gap is told first", func(t *testing.T, w *world) {
+		w.next(withHistories)
+		c, l := w.connected(edgeA)
+		s := begin(t, c, l, Now, nil)
+		busy := make(chan struct{})
+		c.post(func() { <-busy }) // the loop is
+		l.in <- wire.AppendGap(nil, "t", "x", at(5))
+		l.stored(6)
+		payloads(t, s, 1)
+		wantEvent(w, Gap{"t", "x", at(5).String()})
+		close(busy)
+	})
+}
+
 func TestHistoryBegins(t *testing.T) {
 	// Subscribe returns with the first message also behind a gap: what fills the queue comes before
 	// OK:RSUB, which then nobody waits for any more.

@@ -90,18 +90,16 @@ func (c *Client) historyBegun(in *interest) {
 	}
 }
 
-// handleReach takes OK:RSUB, AT or GAP, whose position the router has noted. in is what it
-// concerns; nil: nothing any more. gap says whether it tells of one.
-func (c *Client) handleReach(from *conn, l wire.ServerLine, in *interest, gap bool) {
+// handleReach takes OK:RSUB, AT or GAP, whose position the router has noted. gap says whether it
+// tells of one.
+func (c *Client) handleReach(from *conn, l wire.ServerLine, gap bool) {
 	if from.dead || c.over || from != c.current {
 		return // what it says of the past is of no use any more
 	}
 	if l.Kind == wire.KindOKRsub {
 		from.answered(wire.VerbRsub, key{l.Tenant, l.Pattern}, "")
 	}
-	if in != nil && gap {
-		c.gap(in.key, l.Position.String())
-	}
+	c.gaps = c.gaps || gap
 	c.checkReady(from)
 }
 
