@@ -199,39 +199,25 @@ func (s *Client) excused(p place, seen map[uint64]bool) bool {
 }
 
 // excuse is what may be missing by a gap, where edges share the history: what is in front of
-// it, up to the message before. And if the next message follows it directly, it may stand in
-// front of messages among which more is missing, up to the next gap, or, if the connection
-// ended before that, up to where the client came.
+// it, up to the message before, and what is behind it up to the next line of the subscription,
+// which an SDK does not show: up to where the client came.
 func (s *Client) excuse(g clientGap) interval {
-	epoch, first, end := g.before.Epoch, 0, len(s.got)
+	first, end := 0, len(s.got)
 	if g.client > 0 {
 		first = s.ends[g.client-1]
 	}
 	if g.client < len(s.ends) {
 		end = s.ends[g.client]
 	}
-	e := interval{epoch: epoch, to: g.before.N}
-	var next, reached uint64
+	e := interval{epoch: g.before.Epoch, to: g.before.N}
 	for _, at := range append(s.got[first:end:end], s.begins[g.client]) {
 		switch {
-		case at.Epoch != epoch:
+		case at.Epoch != e.epoch:
 		case at.N <= g.before.N:
 			e.from = max(e.from, at.N)
-		case next == 0 || at.N < next:
-			next = at.N
-			reached = max(reached, at.N)
 		default:
-			reached = max(reached, at.N)
+			e.to = max(e.to, at.N)
 		}
 	}
-	if next != g.before.N+1 {
-		return e
-	}
-	for _, other := range s.gaps {
-		if other.client == g.client && other.before.Epoch == epoch && other.before.N > g.before.N {
-			reached = min(reached, other.before.N)
-		}
-	}
-	e.to = max(e.to, reached)
 	return e
 }
