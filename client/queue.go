@@ -25,8 +25,8 @@ type queue struct {
 	list    []Message // behind those in out
 	pumping bool
 	ended   bool
-	stopped bool
-	inHand  int // 1 while the pump holds a message
+	stopped bool // what was in the list is forgotten, and nothing may come behind it
+	inHand  int  // 1 while the pump holds a message
 	cursor  cursor
 
 	history bool   // of a subscription with a history
@@ -69,7 +69,7 @@ const (
 func (q *queue) push(m Message) pushed {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.ended {
+	if q.ended || q.stopped {
 		return queued
 	}
 	if q.history {
@@ -129,7 +129,7 @@ func (q *queue) pushStored(m Message, at wire.Position) pushed {
 	defer q.mu.Unlock()
 	waiting := q.waiting()
 	switch {
-	case q.ended:
+	case q.ended || q.stopped:
 		return queued
 	case waiting >= q.limit && q.policy == EndOnFull:
 		return full

@@ -83,6 +83,29 @@ func TestQueueEnds(t *testing.T) {
 	}
 }
 
+// Nothing comes behind what was forgotten, though a client that closes has yet to end the queue.
+func TestQueueForgets(t *testing.T) {
+	bubble(t, "Queue forgets", func(t *testing.T, _ *world) {
+		var group sync.WaitGroup
+		closed := make(chan struct{})
+		q := newQueue(1000, DropOldest, &group, closed)
+		for i := range 500 {
+			q.push(numbered(i))
+		}
+		close(closed)
+		group.Wait()
+		for range direct {
+			<-q.out
+		}
+		q.push(numbered(500))
+		q.pushStored(numbered(501), at(501))
+		q.end(false)
+		if m, open := <-q.out; open {
+			t.Errorf("got %v", m)
+		}
+	})
+}
+
 func TestQueue(t *testing.T) {
 	bubble(t, "a reader that keeps up with the average gets everything, in order", func(t *testing.T, _ *world) {
 		var group sync.WaitGroup
