@@ -134,7 +134,8 @@ func (s *Client) check() {
 	}
 	for p, m := range c.stored {
 		switch {
-		case !m.confirmed || p.tenant != s.tenant || !s.pattern.Match(m.channel) || !s.covers(p) || s.excused(p, seen):
+		case !m.confirmed || p.tenant != s.tenant || !s.pattern.Match(m.channel) || !s.covers(p) || s.excused(p):
+		case !seen[p.epoch]: // it had ended before the client began, or was between two others
 		case got[p]:
 			s.had++
 		default:
@@ -181,9 +182,8 @@ func (s *Client) covers(p place) bool {
 	return (p.epoch != begin.Epoch || p.n > begin.N) && (p.epoch != s.end.Epoch || p.n <= s.end.N)
 }
 
-// excused reports whether the client was told that what is at a place may be missing; seen is
-// the epochs in which it got something.
-func (s *Client) excused(p place, seen map[uint64]bool) bool {
+// excused reports whether the client was told that what is at a place may be missing.
+func (s *Client) excused(p place) bool {
 	return slices.ContainsFunc(s.gaps, func(g clientGap) bool {
 		switch e := g.excused; {
 		case g.before.Epoch == p.epoch && s.checker.Shared:
@@ -194,7 +194,7 @@ func (s *Client) excused(p place, seen map[uint64]bool) bool {
 			return p.n <= g.before.N
 		}
 		// The history began anew, perhaps several times.
-		return slices.Contains(g.epochs, p.epoch) || !seen[p.epoch]
+		return slices.Contains(g.epochs, p.epoch)
 	})
 }
 

@@ -69,6 +69,10 @@ func TestClient(t *testing.T) {
 			s.Begin(at(6))
 			get(s, 8)
 		}, "a.x=7 at 7 was confirmed, and is missing"},
+		{"an epoch that had ended before", func(s *Client) {
+			s.checker.Confirmed("t", "a.x", "unseen", wire.Position{Epoch: 3, N: 1})
+			get(s, 4, 5, 6, 7, 8)
+		}, ""},
 		{"an epoch between two others, of which it saw nothing", func(s *Client) {
 			s.checker.Confirmed("t", "a.x", "unseen", wire.Position{Epoch: 3, N: 1})
 			s.Gap(anew(0))
