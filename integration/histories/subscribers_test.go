@@ -34,7 +34,8 @@ func (r *run) subscribe(random *rand.Rand) {
 	s.check = r.check.Client(s.tenant+" "+s.pattern, s.tenant, p)
 	for done := false; !done; {
 		last := !history.PauseRandomly(random, 500, r.subscribing.Done())
-		done = s.visit(last) && last
+		// Who has had no message has nowhere to go on.
+		done = last && s.at.N == 0 || s.visit(last) && last
 	}
 }
 
