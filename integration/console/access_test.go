@@ -28,9 +28,14 @@ func TestConsoleAccess(t *testing.T) {
 	bob.Call("POST", "live-token", tail).Decode(t, http.StatusOK, &live)
 	e.AwaitLine(`"operation":"live_tail"`, `"actor":"operator:bob"`, `"pattern":"news.#"`, "paint.room", live.TokenID)
 
-	// A reload keeps the sessions of the operators that it keeps, and ends the others.
+	// A reload keeps the sessions of the operators that it keeps, and ends the others, with their
+	// live tails.
+	var ended harness.Issued
+	ada.Call("POST", "live-token", tail).Decode(t, http.StatusOK, &ended)
+	watching := e.MustOpen(harness.Handshake{Token: ended.Token, Header: http.Header{"Origin": {e.HttpURL("")}}})
 	e.Reload(strings.ReplaceAll(harness.ConsoleCaddyfile, harness.AdaHash, harness.BobHash))
 	if ada.SignedIn() || !bob.SignedIn() {
 		t.Errorf("after another hash for ada: ada %v, bob %v", ada.SignedIn(), bob.SignedIn())
 	}
+	watching.ExpectText("ERR:token_revoked")
 }

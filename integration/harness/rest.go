@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -26,7 +25,6 @@ import (
 type Call struct {
 	Method string
 	URL    string // or a path, taken on the plain HTTP site
-	Host   string // empty: that of the URL
 	Token  string // sent as a bearer token unless empty
 	Header http.Header
 	Body   any               // a string is sent unchanged, nil is no body, anything else becomes JSON
@@ -79,7 +77,6 @@ func (e *Edge) Try(c Call) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	req.Host = cmp.Or(c.Host, req.Host)
 	if c.Body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}

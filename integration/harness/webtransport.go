@@ -111,16 +111,6 @@ func (e *Edge) openSession(ctx context.Context, conn *quic.Conn, h Handshake) (*
 	return nil, a, err
 }
 
-// DialQUIC opens a QUIC connection to the HTTPS site, which is closed when the test ends.
-func (e *Edge) DialQUIC() *quic.Conn {
-	e.T.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), WaitTimeout)
-	defer cancel()
-	conn := value(quic.DialAddr(ctx, e.udpAddress().String(), e.quicTLS(), quicConfig()))(e.T)
-	e.T.Cleanup(func() { CloseQUIC(conn) })
-	return conn
-}
-
 func quicConfig() *quic.Config {
 	return &quic.Config{EnableDatagrams: true, EnableStreamResetPartialDelivery: true, InitialPacketSize: 1200}
 }

@@ -68,18 +68,6 @@ func (c *Client) Feed(prefix string) (name string, feed *Mailbox) {
 	return name, feed
 }
 
-// Together is all that comes from now on, in one mailbox in place of the others.
-func (c *Client) Together() *Mailbox {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	all := NewMailbox()
-	for name := range c.feeds {
-		c.feeds[name] = all
-	}
-	c.Events, c.answers = all, all
-	return all
-}
-
 // Tell gives the client a command, and returns its id.
 func (c *Client) Tell(command Command) (id int) {
 	c.T.Helper()
