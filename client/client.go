@@ -226,9 +226,6 @@ func (c *Client) line(from *conn, l wire.ServerLine) {
 	switch l.Kind {
 	case wire.KindOKRsub, wire.KindAt, wire.KindGap: // their place is among the messages
 		gap := c.router.reach(from, l)
-		if gap { // before what is behind it is given: the application may then end the client at once
-			c.events.emit(Gap{l.Tenant, l.Pattern, l.Position.String()})
-		}
 		c.post(func() {
 			c.handleLine(from, l, heard)
 			c.handleReach(from, l, gap)

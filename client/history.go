@@ -187,23 +187,39 @@ func (r *router) reach(c *conn, l wire.ServerLine) (gap bool) {
 		return false
 	}
 	h := in.history
-	if h.on != c {
+	if h.on == c {
+		// Behind GAP come messages: Subscribe returns with the first, before the queue is full.
+		h.begun = h.begun || l.Kind != wire.KindGap
+		gap = l.Kind == wire.KindGap || l.Kind == wire.KindOKRsub && !l.Complete && !h.told
+		h.told = h.told || l.Kind == wire.KindGap
+		// A store that does not know the position goes back, as GAP says.
+		if l.Kind == wire.KindGap || !h.isBehind(l.Position) {
+			h.advance(l.Position)
+			for _, s := range in.subs {
+				s.queue.reach(l.Position)
+			}
+		}
+	} else {
 		// What a full queue leaves at the edge begins again later. But the edge also says so late
 		// that something is missing among what the queue has, and may not find it again.
-		return l.Kind == wire.KindGap && h.paused
+		gap = l.Kind == wire.KindGap && h.paused
 	}
-	// Behind GAP come messages: Subscribe returns with the first, before the queue is full.
-	h.begun = h.begun || l.Kind != wire.KindGap
-	gap = l.Kind == wire.KindGap || l.Kind == wire.KindOKRsub && !l.Complete && !h.told
-	h.told = h.told || l.Kind == wire.KindGap
-	// A store that does not know the position goes back, as GAP says.
-	if l.Kind == wire.KindGap || !h.isBehind(l.Position) {
-		h.advance(l.Position)
-		for _, s := range in.subs {
-			s.queue.reach(l.Position)
-		}
+	if gap {
+		r.untold = append(r.untold, Gap{l.Tenant, l.Pattern, l.Position.String()})
 	}
 	return gap
+}
+
+// untoldGap takes the first gap that the application has not been told of; nil: there is none.
+func (r *router) untoldGap() Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.untold) == 0 {
+		return nil
+	}
+	first := r.untold[0]
+	r.untold = r.untold[1:]
+	return first
 }
 
 // hasHistory reports whether there is a subscription with a history.

@@ -295,19 +295,22 @@ func TestHistoryQueueGap(t *testing.T) {
 	})
 }
 
-// Who has a message behind a gap was told of the gap, and may end the client.
-func TestGapIsToldFirst(t *testing.T) {
-	bubble(t, "Gap is told first", func(t *testing.T, w *world) {
+// Who has a message behind a gap is told of the gap, though it ends the client at once.
+func TestGapBeforeTheEnd(t *testing.T) {
+	bubble(t, "Gap before the end", func(t *testing.T, w *world) {
 		w.next(withHistories)
 		c, l := w.connected(edgeA)
 		s := begin(t, c, l, Now, nil)
-		busy := make(chan struct{})
-		c.post(func() { <-busy }) // the loop is
+		read := make(chan struct{})
+		c.post(func() { // the loop is behind
+			<-read
+			c.end(nil)
+		})
 		l.in <- wire.AppendGap(nil, "t", "x", at(5))
 		l.stored(6)
 		payloads(t, s, 1)
+		close(read)
 		wantEvent(w, Gap{"t", "x", at(5).String()})
-		close(busy)
 	})
 }
 

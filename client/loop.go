@@ -200,5 +200,8 @@ func (c *Client) end(err error) {
 		in.answer(asError(closed))
 	}
 	c.endStandings(err)
+	for gap := c.router.untoldGap(); gap != nil; gap = c.router.untoldGap() { // who has what is behind it may go on there
+		c.events.emit(gap)
+	}
 	c.events.emit(Closed{err})
 }

@@ -93,8 +93,14 @@ func (c *Client) historyBegun(in *interest) {
 // handleReach takes OK:RSUB, AT or GAP, whose position the router has noted. gap says whether it
 // tells of one.
 func (c *Client) handleReach(from *conn, l wire.ServerLine, gap bool) {
-	if from.dead || c.over || from != c.current {
-		return // what it says of the past is of no use any more
+	if c.over {
+		return // end has told of the gap
+	}
+	if gap { // whatever has become of the connection: the next one goes on behind it
+		c.events.emit(c.router.untoldGap())
+	}
+	if from.dead || from != c.current {
+		return
 	}
 	if l.Kind == wire.KindOKRsub {
 		from.answered(wire.VerbRsub, key{l.Tenant, l.Pattern}, "")

@@ -36,6 +36,7 @@ type router struct {
 	late      *notes                  // after a move: what the current connection delivered
 	until     time.Time               // of late
 	trail     *trailing               // nil: no connection trails
+	untold    []Gap                   // are told by the loop, at their place among the events
 }
 
 func newRouter() *router { return &router{interests: map[key]*interest{}} }
