@@ -146,28 +146,31 @@ func TestHistoriesSeam(t *testing.T) {
 	if os.Getenv("MILLRACE_SOAK") != "" {
 		messages = 10_000
 	}
-	store := lateStore{memory.New()}
-	sum := checkHistories(t, fastLimits(), store, 2, messages, func(c *checked) {
-		all := chat(func(d *history.Definition) { d.Limits.Messages = history.MaxMessages })
-		must(t, c.hub.SetHistories(setOf(t, all), store))
-		var crowd []*Session
-		for range 500 { // which a message takes a while to reach
-			s := attach(t, c.hub, &feedTransport{take: func(Outgoing) {}})
-			s.HandleLine([]byte("RSUB:t:chat.#:now"))
-			crowd = append(crowd, s)
-		}
-		for i := range 6 {
-			c.group.Go(func() { c.resumeQuickly(i) })
-		}
-		c.group.Go(func() {
-			<-c.stop
-			for _, s := range crowd {
-				s.Detach()
+	for complete := 0; complete < 20 && !t.Failed(); { // on a busy machine few resume during a run
+		store := lateStore{memory.New()}
+		sum := checkHistories(t, fastLimits(), store, 2, messages, func(c *checked) {
+			all := chat(func(d *history.Definition) { d.Limits.Messages = history.MaxMessages })
+			must(t, c.hub.SetHistories(setOf(t, all), store))
+			var crowd []*Session
+			for range 500 { // which a message takes a while to reach
+				s := attach(t, c.hub, &feedTransport{take: func(Outgoing) {}})
+				s.HandleLine([]byte("RSUB:t:chat.#:now"))
+				crowd = append(crowd, s)
 			}
+			for i := range 6 {
+				c.group.Go(func() { c.resumeQuickly(i) })
+			}
+			c.group.Go(func() {
+				<-c.stop
+				for _, s := range crowd {
+					s.Detach()
+				}
+			})
 		})
-	})
-	if sum.Gaps > 0 || sum.Complete < 20 {
-		t.Errorf("%d gaps where nothing is removed, %d complete", sum.Gaps, sum.Complete)
+		if sum.Gaps > 0 {
+			t.Errorf("%d gaps where nothing is removed", sum.Gaps)
+		}
+		complete += sum.Complete
 	}
 }
 
