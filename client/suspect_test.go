@@ -107,7 +107,7 @@ func TestSuspicion(t *testing.T) {
 		"a last word is no sign of life: what the next one has brought is not lost": `
 			beside; 2: 1; after suspectEvery/2; 1 says ERR:internal; after suspectEvery+suspectEvery; 1 ends 1011
 			told Disconnected; got 1`,
-		"another error is one": "beside; after suspectEvery/2; 1 says ERR:slow_consumer:1; told Recovered A in=0s-1ms",
+		"an error after which it goes on is a sign of life": "beside; after suspectEvery/2; 1 says ERR:slow_consumer:1; told Recovered A in=0s-1ms",
 		"a next connection that is refused a subscription does not take over": `
 			beside; A drains; B drains; 2 says ERR:too_many_subscriptions:SUB:t:x; 2 is closed
 			1 says PONG; told Recovered Away:0s; 1: 1; got 1`,
