@@ -43,7 +43,11 @@ func newFakeEdge(t *testing.T) *fakeEdge {
 		if err != nil {
 			return // the client is gone
 		}
-		f.conns <- &fakeConn{conn, t}
+		select {
+		case f.conns <- &fakeConn{conn, t}:
+		case <-t.Context().Done(): // it came back after the test had seen enough
+			_ = conn.Close()
+		}
 	}))
 	t.Cleanup(server.Close)
 	f.url = "ws" + strings.TrimPrefix(server.URL, "http") + "/ws"
