@@ -57,6 +57,15 @@ func connectionRights(c *harness.Stage) {
 	}
 }
 
+// Presences are those of the Caddyfile.
+func presence(c *harness.Stage) {
+	s := c.Dial(c.SubjectToken("ada", "", harness.PresenceTenant))
+	s.Ask("JOIN", harness.PresenceTenant, "room.a")
+	s.SendLine("JOIN:" + harness.PresenceTenant + ":lobby")
+	s.ExpectText("ERR:no_presence:JOIN:" + harness.PresenceTenant + ":lobby")
+	s.Close()
+}
+
 func revocation(c *harness.Stage) {
 	token, other := c.Issue(harness.AllowAll("room")), c.Issue(harness.AllowAll("room"))
 	s, bystander := c.Dial(token.Token), c.Dial(other.Token)

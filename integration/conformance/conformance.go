@@ -27,6 +27,7 @@ var Cases = []Case{
 	{Name: "revocation", Brokered: true, run: revocation},
 	{Name: "expiry", Brokered: true, run: expiry},
 	{Name: "rights of the connection", caddyfile: regionalCaddyfile, run: connectionRights},
+	{Name: "presence", caddyfile: harness.WithPresence(), run: presence},
 	{Name: "reload takes effect", caddyfile: American, run: reloadTakesEffect},
 	{Name: "refused reload changes nothing", caddyfile: American, run: refusedReloadChangesNothing},
 	{Name: "stop", caddyfile: harness.PatientCaddyfile, Brokered: true, run: stop},
