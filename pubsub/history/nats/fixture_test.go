@@ -170,14 +170,18 @@ func query(name, tenant, text string, after uint64) history.Query {
 	return history.Query{History: name, Tenant: tenant, Pattern: p, After: after, MaxMessages: 1000, MaxBytes: 1 << 20}
 }
 
-func read(t testing.TB, s *Store, q history.Query) history.Page {
+// read reads a page, once the history is in reach.
+func read(t testing.TB, s *Store, q history.Query) (page history.Page) {
 	t.Helper()
 	ctx, done := context.WithTimeout(context.Background(), natstest.Limit)
 	defer done()
-	page, err := s.Read(ctx, q)
-	if err != nil {
-		t.Fatalf("Read: %v", err)
-	}
+	await(t, "a page", func() bool {
+		var err error
+		if page, err = s.Read(ctx, q); err != nil && !errors.Is(err, history.ErrUnavailable) {
+			t.Fatalf("Read: %v", err)
+		}
+		return err == nil
+	})
 	return page
 }
 

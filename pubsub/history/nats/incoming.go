@@ -31,11 +31,17 @@ type received struct {
 const (
 	// consumerIdle is how long a consumer is kept that nobody asks.
 	consumerIdle = 30 * time.Second
-	// heartbeat is how often a consumer says that it is there; two in a row may be missing.
-	heartbeat = time.Second
 	// pullMessages is how many messages are under way at most.
 	pullMessages = 2048
+	// pullExpiry is how long a request for messages is in force.
+	pullExpiry = 15 * time.Second
 )
+
+// heartbeat is how often a consumer says that it is there; two in a row may be missing. It is
+// 1 s with the default call timeout, and less than half of pullExpiry with any.
+func (s *Store) heartbeat() time.Duration {
+	return min(max(s.callTimeout/5, time.Second), pullExpiry/2-time.Second)
+}
 
 // open makes a consumer that begins at a number, or at the first message behind it.
 func (st *stream) open(ctx context.Context, from uint64, headers bool) (*incoming, error) {
@@ -49,7 +55,7 @@ func (st *stream) open(ctx context.Context, from uint64, headers bool) (*incomin
 	if err != nil {
 		return nil, fmt.Errorf("consumer: %w", err)
 	}
-	messages, err := c.Messages(jetstream.PullMaxMessages(pullMessages), jetstream.PullHeartbeat(heartbeat), jetstream.PullExpiry(15*time.Second))
+	messages, err := c.Messages(jetstream.PullMaxMessages(pullMessages), jetstream.PullHeartbeat(st.store.heartbeat()), jetstream.PullExpiry(pullExpiry))
 	if err != nil {
 		return nil, fmt.Errorf("consumer: %w", err)
 	}
