@@ -210,7 +210,7 @@ func (r *router) reach(c *conn, l wire.ServerLine) (gap bool) {
 	return gap
 }
 
-// untoldGap takes the first gap that the application has not been told of; nil: there is none.
+// untoldGap removes and returns the first gap that the application has not been told of, or nil.
 func (r *router) untoldGap() Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()

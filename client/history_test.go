@@ -295,7 +295,7 @@ func TestHistoryQueueGap(t *testing.T) {
 	})
 }
 
-// Who has a message behind a gap is told of the gap, though it ends the client at once.
+// An application that closes the client at the first message after a gap is still told of the gap.
 func TestGapBeforeTheEnd(t *testing.T) {
 	bubble(t, "Gap before the end", func(t *testing.T, w *world) {
 		w.next(withHistories)

@@ -33,7 +33,7 @@ const (
 	consumerIdle = 30 * time.Second
 	// pullMessages is how many messages are under way at most.
 	pullMessages = 2048
-	// pullExpiry is how long a request for messages is in force.
+	// pullExpiry is how long a request for messages is valid.
 	pullExpiry = 15 * time.Second
 )
 
