@@ -171,6 +171,11 @@ func TestRestoredAgain(t *testing.T) {
 		define(t, a, definition("h")) // as the copy has it: a change of that is one of the definition in force
 		define(t, a, definition("h", func(d *history.Definition) { d.Channels = []string{"c"} }))
 		f.await(t, "the definition", func() bool { return !keepsOther() })
+		await(t, "its answer: without one it is made again, and replaces that of the copy", func() bool {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			return a.wanted["h"].done
+		})
 		again(func() { putBack(t, saved, dir) })
 		at := awaitPut(t, a, "new")
 		if seen[at.Epoch] {
