@@ -230,18 +230,22 @@ var probes atomic.Int64
 func (e *edge) reach(t *testing.T, to *edge, channel string) {
 	t.Helper()
 	await(t, "messages on "+channel, func() bool {
-		payload := fmt.Sprintf("probe %d", probes.Add(1))
-		if e.publish(wire.Broadcast, channel, payload) != nil {
-			return false
-		}
-		for range 20 {
-			if to.has(payload) {
-				return true
-			}
-			time.Sleep(time.Millisecond)
-		}
-		return false
+		return e.tryToReach(to, channel, fmt.Sprintf("probe %d", probes.Add(1)))
 	})
+}
+
+// tryToReach publishes a message, and reports whether the other edge has it at once.
+func (e *edge) tryToReach(to *edge, channel, payload string) bool {
+	if e.publish(wire.Broadcast, channel, payload) != nil {
+		return false
+	}
+	for range 20 {
+		if to.has(payload) {
+			return true
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return false
 }
 
 // fakePeer is an edge that nobody runs: it answers when a test says so.

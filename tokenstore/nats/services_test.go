@@ -119,7 +119,7 @@ func TestRevokeSubject(t *testing.T) {
 	manager := openReady(t, connectAs(s, "manager"))
 	var services []*tokenstore.Service
 	for range 3 {
-		store := openStore(t, connectAs(s, "issuer"), withRole(Issuer)) // its permissions are enough
+		store := openStore(t, connectAs(s, "issuer"), withRole(Issuer), patient) // its permissions are enough
 		awaitReady(t, store)
 		index := tokenstore.NewIndex(store)
 		t.Cleanup(index.Close)

@@ -63,10 +63,13 @@ func TestRemoveExpired(t *testing.T) {
 			t.Errorf("Get of what was extended: %v", err)
 		}
 	}
-	// Removing an expired record is not a change.
+	// Removing an expired record is not a change. That the others are newer than believed may be one.
 	marker := put(t, a, "marker", future)
-	for range 2 {
-		if c := natstest.Receive(t, "a change", heard); c.Record.ID != marker.ID {
+	for markers := 0; markers < 2; {
+		switch c := natstest.Receive(t, "a change", heard); c.Record.ID {
+		case marker.ID:
+			markers++
+		case "old", "old too":
 			t.Errorf("a watcher heard %+v", c)
 		}
 	}
