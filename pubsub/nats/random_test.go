@@ -76,8 +76,10 @@ func TestRandomIsUniformOverEdges(t *testing.T) {
 	before, _ := taken(list)
 	for i := range n {
 		list[0].mustPublish(t, wire.OneRandom, "a.b", first+i)
+		if i%500 == 499 { // more at once may be too much for a busy edge
+			once(t, list, first+i+1)
+		}
 	}
-	once(t, list, first+n)
 	each, _ := taken(list)
 	tolerance := 6 * math.Sqrt(n*1./3*2/3)
 	for i, got := range each {
