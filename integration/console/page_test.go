@@ -103,7 +103,7 @@ func accessTokensOnPage(_ *testing.T, e *harness.Edge, p browser.Tab) {
 	// All tokens of a subject, after the page has said how many.
 	s = e.Dial(e.SubjectToken("Ada & co", "", "paint.room"))
 	p.Click("link", "Clear")
-	p.Until("location.hash === '#/tokens'")
+	p.Until("location.hash === '#/tokens' && document.querySelector('.filters input').value === ''")
 	p.Fill("Subject", "Ada & co")
 	p.Click("button", "Search", "Revoke all of this subject")
 	p.See("dialog", "1 valid token")

@@ -1,32 +1,32 @@
 // Generated from console by `npm run build` there. Do not edit.
 // With Preact (MIT) and @millrace/client (Apache-2.0).
-var R,Go,Ci,Ee,On,_t,Ko,bt,Qo,Nn,In,Vo,st=Symbol.for("pv"),kt={},xt=[],Pi=/^m(i|n|o|s|text|space)$/,Dn=Array.isArray,Yo=xt.
-slice,De=Object.assign;function Ne(t){t&&t.parentNode&&t.remove()}function wt(t,e,n,o,r){var i={type:t,props:e,key:n,ref:o,__k:null,__:null,__b:0,__e:null,__c:null,constructor:st,__v:r||
-++Go,__i:-1,__u:0};return!r&&R.vnode&&R.vnode(i),i}function E(t){return t.children}function Be(t,e){this.props=t,this.context=e,this.__g=0}function Ce(t,e){if(e==null)return t.
-__&&Ce(t.__,t.__i+1);for(var n;e<t.__k.length;e++)if((n=t.__k[e])&&n.__e)return n.__e;return typeof t.type!="function"||
-t.props.__P?null:Ce(t)}function Ai(t){var e,n=t.__v,o=n.__e,r=[],i=[],a=t.__P;a&&((e=De({constructor:st},n)).__v=n.__v+1,
-R.vnode&&R.vnode(e),Fn(a,e,n,t.__n,a.namespaceURI,32&n.__u?[o]:null,r,o||Ce(n),32&n.__u,i),e.__v=n.__v,e.__.__k[e.__i]=e,
+var R,Go,Ci,Ce,On,kt,Ko,wt,Qo,Nn,In,Vo,it=Symbol.for("pv"),xt={},St=[],Pi=/^m(i|n|o|s|text|space)$/,Dn=Array.isArray,Yo=St.
+slice,Fe=Object.assign;function De(t){t&&t.parentNode&&t.remove()}function vt(t,e,n,o,r){var i={type:t,props:e,key:n,ref:o,__k:null,__:null,__b:0,__e:null,__c:null,constructor:it,__v:r||
+++Go,__i:-1,__u:0};return!r&&R.vnode&&R.vnode(i),i}function E(t){return t.children}function Je(t,e){this.props=t,this.context=e,this.__g=0}function Pe(t,e){if(e==null)return t.
+__&&Pe(t.__,t.__i+1);for(var n;e<t.__k.length;e++)if((n=t.__k[e])&&n.__e)return n.__e;return typeof t.type!="function"||
+t.props.__P?null:Pe(t)}function Ai(t){var e,n=t.__v,o=n.__e,r=[],i=[],a=t.__P;a&&((e=Fe({constructor:it},n)).__v=n.__v+1,
+R.vnode&&R.vnode(e),Fn(a,e,n,t.__n,a.namespaceURI,32&n.__u?[o]:null,r,o||Pe(n),32&n.__u,i),e.__v=n.__v,e.__.__k[e.__i]=e,
 rr(r,e,i),n.__=n.__e=null,e.__e!=o&&Zo(e))}function Zo(t){if((t=t.__)&&t.__c&&!t.props.__P)return t.__e=null,t.__k.some(
-function(e){return e&&(t.__e=e.__e)}),Zo(t)}function Rn(t){(8&t.__g||(t.__g|=8,Ee.push(t),_t++))&&On==R.debounceRendering||
-((On=R.debounceRendering)||queueMicrotask)(er)}function er(){try{for(var t,e=1;Ee.length;)Ee.length>e&&Ee.sort(Ko),t=Ee.
-shift(),e=Ee.length,8&t.__g&&Ai(t)}finally{(_t=Ee.length)&&(On||queueMicrotask)(er)}}function tr(t,e,n,o,r,i,a,l,c,u,d){
-var f,p,h,m,b,v,w=o.__k||xt,k=e.length;for(c=Mi(n,e,w,c,k),f=0;f<k;f++)(h=n.__k[f])!=null&&(p=~h.__i&&w[h.__i]||kt,h.__i=
+function(e){return e&&(t.__e=e.__e)}),Zo(t)}function Rn(t){(8&t.__g||(t.__g|=8,Ce.push(t),kt++))&&On==R.debounceRendering||
+((On=R.debounceRendering)||queueMicrotask)(er)}function er(){try{for(var t,e=1;Ce.length;)Ce.length>e&&Ce.sort(Ko),t=Ce.
+shift(),e=Ce.length,8&t.__g&&Ai(t)}finally{(kt=Ce.length)&&(On||queueMicrotask)(er)}}function tr(t,e,n,o,r,i,a,l,c,u,d){
+var f,p,h,m,b,v,w=o.__k||St,k=e.length;for(c=Mi(n,e,w,c,k),f=0;f<k;f++)(h=n.__k[f])!=null&&(p=~h.__i&&w[h.__i]||xt,h.__i=
 f,v=Fn(t,h,p,r,i,a,l,c,u,d),m=h.__e,(p.ref!=h.ref||8&p.__u)&&(p.ref&&jn(p.ref,null,h,p),h.ref&&d.push(h.ref,h.__c||m,h)),
 b=b||m,4&h.__u?(c=nr(h,c,t,!p.__v),p.__e&&(p.__e=null)):typeof h.type=="function"&&v!==void 0?c=v:m&&(c=m.nextSibling),h.
 __u&=-21);return n.__e=b,c}function Mi(t,e,n,o,r){var i,a,l,c,u,d,f,p,h,m=n.length,b=m,v=0,w=0,k=t.__k=Array(r);for(i=0;i<
-r;i++)(a=e[i])!=null&&typeof a!="boolean"&&typeof a!="function"?(typeof a!="object"||a.constructor===String?a=k[i]=wt(null,
-a):Dn(a)?a=k[i]=wt(E,{children:a}):a.constructor===st&&a.__b?a=k[i]=wt(a.type,a.props,a.key,a.ref,a.__v):k[i]=a,c=i+v,a.
+r;i++)(a=e[i])!=null&&typeof a!="boolean"&&typeof a!="function"?(typeof a!="object"||a.constructor===String?a=k[i]=vt(null,
+a):Dn(a)?a=k[i]=vt(E,{children:a}):a.constructor===it&&a.__b?a=k[i]=vt(a.type,a.props,a.key,a.ref,a.__v):k[i]=a,c=i+v,a.
 __=t,a.__b=t.__b+1,l=null,~(u=a.__i=$i(a,n,c,b))&&(b--,(l=n[u])&&(l.__u|=2)),l&&l.__v?(a.__u|=16,u==c-1?v--:u==c+1?v++:u!=
 c&&(u>c?v--:v++,w=1)):(~u||(r>m?v--:r<m&&v++),typeof a.type!="function"&&(a.__u|=4))):k[i]=null;if(w){for(d=[],f=[],i=0;i<
 r;i++)if((a=k[i])&&16&a.__u){for(v=0,p=d.length;v<p;)d[h=v+p>>1]<a.__i?v=h+1:p=h;d[v]=a.__i,f[i]=v+1}for(v=d.length;i--;)
-f[i]&&(f[i]==v?v--:k[i].__u|=4)}if(b)for(i=0;i<m;i++)!(l=n[i])||2&l.__u||(l.__e==o&&(o=Ce(l)),Xn(l,l));return o}function nr(t,e,n,o){
+f[i]&&(f[i]==v?v--:k[i].__u|=4)}if(b)for(i=0;i<m;i++)!(l=n[i])||2&l.__u||(l.__e==o&&(o=Pe(l)),Xn(l,l));return o}function nr(t,e,n,o){
 var r,i,a,l;if(typeof t.type=="function"){if(t.props.__P)return e;if(r=t.__k)for(i=0;i<r.length;i++)r[i]&&(r[i].__=t,e=nr(
-r[i],e,n,!1));return e}for(e&&!e.parentNode&&(e=Ce(t))&&!e.parentNode&&(e=null),a=t.__e,l=e;l&&l.nodeType==8;)l=l.nextSibling;
+r[i],e,n,!1));return e}for(e&&!e.parentNode&&(e=Pe(t))&&!e.parentNode&&(e=null),a=t.__e,l=e;l&&l.nodeType==8;)l=l.nextSibling;
 for(a!=l&&(!o&&n.moveBefore&&a.parentNode?n.moveBefore(a,e):n.insertBefore(a,e||null)),e=a;(e=e&&e.nextSibling)&&e.nodeType==
 8&&!e.data.startsWith("$s"););return e}function $i(t,e,n,o){var r,i=t.key,a=t.type,l=e[n],c=l&&!(2&l.__u);if(l===null&&i==null||c&&i==l.key&&a==l.type)return n;
 if(o>(c?1:0)){for(r=n-1;r>=0;r--)if((l=e[r])&&!(2&l.__u)&&i==l.key&&a==l.type)return r;for(r=n+1;r<e.length;r++)if((l=e[r])&&
 !(2&l.__u)&&i==l.key&&a==l.type)return r}return-1}function zo(t,e,n){n==null&&(n=""),e[0]=="-"?t.setProperty(e,n):t[e]=n}
-function yt(t,e,n,o,r){var i,a;if(e=="style")if(typeof n=="string")t.style.cssText=n;else{if(typeof o=="string"&&(t.style.
+function bt(t,e,n,o,r){var i,a;if(e=="style")if(typeof n=="string")t.style.cssText=n;else{if(typeof o=="string"&&(t.style.
 cssText=o=""),o)for(e in o)n&&e in n||zo(t.style,e);if(n)for(e in n)o&&n[e]==o[e]||zo(t.style,e,n[e])}else if(e[0]=="o"&&
 e[1]=="n")typeof n!="function"&&(n=null),typeof o!="function"&&(o=null),(t.__e||(t.__e={}))[e]=n,n&&o||(a=In[e]||(In[e]=
 Oi(e)),(t.__a||(t.__a={}))[e]=Nn,i=e!=(e=e.replace(Qo,"$1")),(e=e.slice(2))[0]<"a"&&(e=e.toLowerCase()),n?t.addEventListener(
@@ -34,82 +34,82 @@ e,a,i):t.removeEventListener(e,a,i));else{if(r=="http://www.w3.org/2000/svg")e=e
 "s");else if(e!="width"&&e!="height"&&e!="href"&&e!="list"&&e!="form"&&e!="tabIndex"&&e!="download"&&e!="rowSpan"&&e!="c\
 olSpan"&&e!="role"&&e!="popover"&&e in t)try{return void(t[e]=n??"")}catch{}if(typeof n=="function")return;n==null||n===
 !1&&e[4]!="-"?t.removeAttribute(e):t.setAttribute(e,e=="popover"&&n==1?"":n)}}function Oi(t){return function(e){var n=this.
-__e;if(n){if(n=n[t],e[bt]==null)e[bt]=Nn++;else if(e[bt]<this.__a[t])return;return n(R.event?R.event(e):e)}}}function Fn(t,e,n,o,r,i,a,l,c,u){
-var d,f,p,h,m,b,v,w,k,y,T,D,te,Te,ue,ie,V,Re,xe=e.type;if(e.constructor!==st)return null;128&n.__u&&(c=32&n.__u,d=n.__c.
-__z)&&(e.__u|=c,f=i=[],d.nodeType==8?l=vt(d,i):i.push(d),l=i[0]||l),(d=R.__b)&&d(e);e:if(typeof xe=="function"){p=a.length;
-try{if(w=e.props,k=(d=xe.prototype)&&d.render,y=(d=xe.contextType)&&o[d.__c],T=d?y?y.props.value:d.__:o,(h=n.__c)?(e.__c=
-h,2&h.__g&&(h.__g|=1)):(k?e.__c=h=new xe(w,T):(e.__c=h=new Be(w,T),h.constructor=xe,h.render=Ri),y&&y.sub(h),h.state||(h.
-state={}),h.__n=o,h.__g|=8,h.__h=[],h.__k=[]),k&&(h.__s||(h.__s=h.state),xe.getDerivedStateFromProps&&(h.__s==h.state&&(h.
-__s=De({},h.__s)),De(h.__s,xe.getDerivedStateFromProps(w,h.__s)))),m=h.props,b=h.state,h.__v=e,n.__c){if(w!==m&&k&&!xe.getDerivedStateFromProps&&
+__e;if(n){if(n=n[t],e[wt]==null)e[wt]=Nn++;else if(e[wt]<this.__a[t])return;return n(R.event?R.event(e):e)}}}function Fn(t,e,n,o,r,i,a,l,c,u){
+var d,f,p,h,m,b,v,w,k,y,T,D,te,Ee,he,ie,V,Ne,Se=e.type;if(e.constructor!==it)return null;128&n.__u&&(c=32&n.__u,d=n.__c.
+__z)&&(e.__u|=c,f=i=[],d.nodeType==8?l=_t(d,i):i.push(d),l=i[0]||l),(d=R.__b)&&d(e);e:if(typeof Se=="function"){p=a.length;
+try{if(w=e.props,k=(d=Se.prototype)&&d.render,y=(d=Se.contextType)&&o[d.__c],T=d?y?y.props.value:d.__:o,(h=n.__c)?(e.__c=
+h,2&h.__g&&(h.__g|=1)):(k?e.__c=h=new Se(w,T):(e.__c=h=new Je(w,T),h.constructor=Se,h.render=Ri),y&&y.sub(h),h.state||(h.
+state={}),h.__n=o,h.__g|=8,h.__h=[],h.__k=[]),k&&(h.__s||(h.__s=h.state),Se.getDerivedStateFromProps&&(h.__s==h.state&&(h.
+__s=Fe({},h.__s)),Fe(h.__s,Se.getDerivedStateFromProps(w,h.__s)))),m=h.props,b=h.state,h.__v=e,n.__c){if(w!==m&&k&&!Se.getDerivedStateFromProps&&
 h.componentWillReceiveProps&&h.componentWillReceiveProps(w,T),e.__v==n.__v&&!(8&h.__g)||!(4&h.__g)&&h.shouldComponentUpdate&&
 h.shouldComponentUpdate(w,h.__s,T)===!1){e.__v!=n.__v&&(h.props=w,h.state=h.__s,h.__g&=-9),e.__e=n.__e,e.__k=n.__k,e.__k.
-some(function(ge){ge&&(ge.__=e)}),xt.push.apply(h.__h,h.__k),h.__k=[],h.__h.length&&a.push(h),l=Ce(n);break e}h.componentWillUpdate&&
-h.componentWillUpdate(w,h.__s,T),k&&h.componentDidUpdate&&h.__h.push(function(){h.componentDidUpdate(m,b,v)})}else k&&!xe.
+some(function(ye){ye&&(ye.__=e)}),St.push.apply(h.__h,h.__k),h.__k=[],h.__h.length&&a.push(h),l=Pe(n);break e}h.componentWillUpdate&&
+h.componentWillUpdate(w,h.__s,T),k&&h.componentDidUpdate&&h.__h.push(function(){h.componentDidUpdate(m,b,v)})}else k&&!Se.
 getDerivedStateFromProps&&h.componentWillMount&&h.componentWillMount(),k&&h.componentDidMount&&h.__h.push(h.componentDidMount);
 h.context=T,h.props=w,h.__P=t,h.__g&=-5,D=R.__r,te=k?25:0;do h.__g&=-9,D&&D(e),d=h.render(h.props,h.state=h.__s,h.context);while(8&
-h.__g&&++te<25);k&&(xt.push.apply(h.__h,h.__k),h.__k=[]),h.state=h.__s,h.getChildContext&&(o=De({},o,h.getChildContext())),
-k&&n.__c&&h.getSnapshotBeforeUpdate&&(v=h.getSnapshotBeforeUpdate(m,b)),Te=d&&d.type===E&&d.key==null?d.props.children:d,
-w.__P&&(d=l,r=(t=w.__P).namespaceURI,c=i=null,n.props&&n.props.__P!=t&&(n.__k.some(function(ge){ge&&Xn(ge,ge)}),n.__k=null),
-l=n.__k?Ce(n,0):null),l=tr(t,Dn(Te)?Te:[Te],e,n,o,r,i,a,l,c,u),w.__P&&(e.__e=null,l=d),e.__u&=-161,f&&f.some(Ne),h.__h.length&&
-a.push(h),1&h.__g&&(h.__g&=-4)}catch(ge){if(a.length=p,e.__v=null,c||i)if(ge&&ge.then){if(e.__u|=128|c,i){for(~(V=i.indexOf(
-l||void 0))||(V=i.length);(Re=i[V-1])&&Re.nodeType==8;)V--;for(;V<i.length;V++)if(Re=i[V])if(i[V]=null,ue){if(Re==ie)break}else{
-if(Re.nodeType!=8)break;Re.data.startsWith("$s")&&(ie=vt(ue=Re))}}if(!ue){for(;l&&l.nodeType==8&&l.nextSibling;)l=l.nextSibling;
-ue=l}(d=vt(ue=e.__c.__z||(e.__c.__z=ue)))?(e.__e=ue,l=d):e.__e=l,l=l&&l.nextSibling}else i&&i.some(Ne);else e.__e=n.__e;
-e.__k||(e.__k=n.__k||[]),ge&&ge.then||or(e),R.__e(ge,e,n)}}else l=e.__e=Ii(n.__e,e,n,o,r,i,a,c,u,t);return(d=R.diffed)&&
-d(e),l}function vt(t,e){if(t&&t.nodeType==8&&t.data.startsWith("$s"))for(var n=1;t=t.nextSibling;){if(t.nodeType==8){if(t.
+h.__g&&++te<25);k&&(St.push.apply(h.__h,h.__k),h.__k=[]),h.state=h.__s,h.getChildContext&&(o=Fe({},o,h.getChildContext())),
+k&&n.__c&&h.getSnapshotBeforeUpdate&&(v=h.getSnapshotBeforeUpdate(m,b)),Ee=d&&d.type===E&&d.key==null?d.props.children:d,
+w.__P&&(d=l,r=(t=w.__P).namespaceURI,c=i=null,n.props&&n.props.__P!=t&&(n.__k.some(function(ye){ye&&Xn(ye,ye)}),n.__k=null),
+l=n.__k?Pe(n,0):null),l=tr(t,Dn(Ee)?Ee:[Ee],e,n,o,r,i,a,l,c,u),w.__P&&(e.__e=null,l=d),e.__u&=-161,f&&f.some(De),h.__h.length&&
+a.push(h),1&h.__g&&(h.__g&=-4)}catch(ye){if(a.length=p,e.__v=null,c||i)if(ye&&ye.then){if(e.__u|=128|c,i){for(~(V=i.indexOf(
+l||void 0))||(V=i.length);(Ne=i[V-1])&&Ne.nodeType==8;)V--;for(;V<i.length;V++)if(Ne=i[V])if(i[V]=null,he){if(Ne==ie)break}else{
+if(Ne.nodeType!=8)break;Ne.data.startsWith("$s")&&(ie=_t(he=Ne))}}if(!he){for(;l&&l.nodeType==8&&l.nextSibling;)l=l.nextSibling;
+he=l}(d=_t(he=e.__c.__z||(e.__c.__z=he)))?(e.__e=he,l=d):e.__e=l,l=l&&l.nextSibling}else i&&i.some(De);else e.__e=n.__e;
+e.__k||(e.__k=n.__k||[]),ye&&ye.then||or(e),R.__e(ye,e,n)}}else l=e.__e=Ii(n.__e,e,n,o,r,i,a,c,u,t);return(d=R.diffed)&&
+d(e),l}function _t(t,e){if(t&&t.nodeType==8&&t.data.startsWith("$s"))for(var n=1;t=t.nextSibling;){if(t.nodeType==8){if(t.
 data.startsWith("$s"))n++;else if(t.data.startsWith("/$s")&&!--n)return t}e&&e.push(t)}}function or(t){t&&(t.__c&&(t.__c.
 __g|=4),t.__k&&t.__k.some(or))}function rr(t,e,n){for(var o=0;o<n.length;)jn(n[o++],n[o++],n[o++]);R.__c&&R.__c(e,t),t.some(
 function(r){try{t=r.__h,r.__h=[],t.some(function(i){i.call(r)})}catch(i){R.__e(i,r.__v)}})}function Ii(t,e,n,o,r,i,a,l,c,u){
-var d,f,p,h,m,b,v,w,k=n.props||kt,y=e.props,T=e.type;if(T=="svg"?r="http://www.w3.org/2000/svg":T=="math"?r="http://www.\
+var d,f,p,h,m,b,v,w,k=n.props||xt,y=e.props,T=e.type;if(T=="svg"?r="http://www.w3.org/2000/svg":T=="math"?r="http://www.\
 w3.org/1998/Math/MathML":r||(r="http://www.w3.org/1999/xhtml"),i){for(d=0;d<i.length;d++)if((m=i[d])&&(T?m.localName==T:
 m.nodeType==3)){t=m,i[d]=null;break}}if(!t){if(w=u.ownerDocument||document,!T)return w.createTextNode(y);t=w.createElementNS(
 r,T,y.is?y:u),l&&(R.__m&&R.__m(e,i),l=!1),i=null}if(T){if(u=T=="template"&&t.content||t,i=T=="textarea"&&y.defaultValue!=
 null?null:i&&Yo.call(u.childNodes),!l&&i)for(k={},d=0;d<t.attributes.length;d++)k[(m=t.attributes[d]).name]=m.value;for(d in k)
 m=k[d],d=="dangerouslySetInnerHTML"?p=m:d=="children"||d in y||d=="value"&&"defaultValue"in y||d=="checked"&&"defaultChe\
-cked"in y||yt(t,d,null,m,r);for(d in y)m=y[d],d=="children"?h=m:d=="dangerouslySetInnerHTML"?f=m:d=="value"?b=m:d=="chec\
-ked"?v=m:l&&typeof m!="function"||k[d]===m||yt(t,d,m,k[d],r);f?(l||p&&(f.__html==p.__html||f.__html==t.innerHTML)||(t.innerHTML=
+cked"in y||bt(t,d,null,m,r);for(d in y)m=y[d],d=="children"?h=m:d=="dangerouslySetInnerHTML"?f=m:d=="value"?b=m:d=="chec\
+ked"?v=m:l&&typeof m!="function"||k[d]===m||bt(t,d,m,k[d],r);f?(l||p&&(f.__html==p.__html||f.__html==t.innerHTML)||(t.innerHTML=
 f.__html),e.__k=[]):(p&&(t.textContent=""),(T=="foreignObject"||r=="http://www.w3.org/1998/Math/MathML"&&Pi.test(T))&&(r=
-"http://www.w3.org/1999/xhtml"),tr(u,Dn(h)?h:[h],e,n,o,r,i,a,i?i[0]:n.__k&&Ce(n,0),l,c),i&&i.some(Ne)),l&&T!="textarea"||
-(d="value",T=="progress"&&b==null?t.removeAttribute(d):b==null||b===t[d]&&(T!="progress"||b)||yt(t,d,b,k[d],r),d="checke\
-d",v!=null&&v!=t[d]&&yt(t,d,v,k[d],r))}else k===y||l&&t.data==y||(t.data=y);return t}function jn(t,e,n,o){try{typeof t==
+"http://www.w3.org/1999/xhtml"),tr(u,Dn(h)?h:[h],e,n,o,r,i,a,i?i[0]:n.__k&&Pe(n,0),l,c),i&&i.some(De)),l&&T!="textarea"||
+(d="value",T=="progress"&&b==null?t.removeAttribute(d):b==null||b===t[d]&&(T!="progress"||b)||bt(t,d,b,k[d],r),d="checke\
+d",v!=null&&v!=t[d]&&bt(t,d,v,k[d],r))}else k===y||l&&t.data==y||(t.data=y);return t}function jn(t,e,n,o){try{typeof t==
 "function"?e?e.__x=t(e)||1:o&&(o=o.__c||o.__e)&&(e=o.__x)&&(o.__x=null,typeof e=="function"?e():t(null)):t.current=e}catch(r){
 R.__e(r,n)}}function Xn(t,e,n){var o,r,i,a;if(R.unmount&&R.unmount(t),!(o=t.ref)||o.current&&o.current!=t.__e||jn(o,null,
 e,t),o=t.__c){if(o.componentWillUnmount)try{o.componentWillUnmount()}catch(l){R.__e(l,e)}o.__P=o.__n=null}if(o=t.__k)for(a=
-0;a<o.length;a++)o[a]&&Xn(o[a],e,typeof t.type!="function"||n&&!t.props.__P);!n&&(o=t.__c)&&(o=o.__z)&&(r=vt(o,i=[]))&&(o==
-t.__e&&i.some(Ne),Ne(r),Ne(o)),n||Ne(t.__e),t.__e=t.__c=t.__=null}function Ri(t,e,n){return this.constructor(t,n)}function sr(t,e){
-var n,o,r,i;R.__&&R.__(t,e),e.nodeType==9&&(e=e.documentElement),o=(n=t&&32&t.__u)?null:e.__k,e.__k=wt(E,{children:[t]}),
-r=[],i=[],Fn(e,e.__k,o||kt,kt,e.namespaceURI,o?null:e.firstChild?Yo.call(e.childNodes):null,r,o?o.__e:e.firstChild,n,i),
+0;a<o.length;a++)o[a]&&Xn(o[a],e,typeof t.type!="function"||n&&!t.props.__P);!n&&(o=t.__c)&&(o=o.__z)&&(r=_t(o,i=[]))&&(o==
+t.__e&&i.some(De),De(r),De(o)),n||De(t.__e),t.__e=t.__c=t.__=null}function Ri(t,e,n){return this.constructor(t,n)}function sr(t,e){
+var n,o,r,i;R.__&&R.__(t,e),e.nodeType==9&&(e=e.documentElement),o=(n=t&&32&t.__u)?null:e.__k,e.__k=vt(E,{children:[t]}),
+r=[],i=[],Fn(e,e.__k,o||xt,xt,e.namespaceURI,o?null:e.firstChild?Yo.call(e.childNodes):null,r,o?o.__e:e.firstChild,n,i),
 rr(r,e.__k,i),e.__k.props.children=null}function ir(t){function e(n){var o,r;return this.getChildContext||(o=new Set,(r={})[e.__c]=this,this.getChildContext=function(){
 return r},this.shouldComponentUpdate=function(i){this.props.value!=i.value&&o.forEach(function(a){a.__g|=4,Rn(a)})},this.
 sub=function(i){o.add(i);var a=i.componentWillUnmount;i.componentWillUnmount=function(){o.delete(i),a&&a.call(i)}}),n.children}
 return e.__c="__cC"+Vo++,e.__=t,e.Provider=(e.Consumer=function(n,o){return n.children(o)}).contextType=e,e}R={__e:function(t,e,n,o){for(var r,i,a;e=e.__;)if((r=e.__c)&&!(1&r.__g)){r.__g|=4;try{if((a=(i=r.constructor)&&i.getDerivedStateFromError)&&
 r.setState(i.getDerivedStateFromError(t)),r.componentDidCatch&&(r.componentDidCatch(t,o||{}),a=1),a&&8&r.__g)return void(r.
-__g|=2)}catch(l){t=l}}throw _t=0,t}},Go=0,Ci=function(t){return t!=null&&t.constructor===st},Be.prototype.setState=function(t,e){
-var n=this.__s;n&&n!=this.state||(n=this.__s=De({},this.state)),typeof t=="function"&&(t=t(De({},n),this.props)),t&&(De(
-n,t),this.__v&&(e&&this.__k.push(e),Rn(this)))},Be.prototype.forceUpdate=function(t){this.__v&&(this.__g|=4,t&&this.__h.
-push(t),Rn(this))},Be.prototype.render=E,Ee=[],_t=0,Ko=function(t,e){return t.__v.__b-e.__v.__b},bt=Symbol(),Qo=/(PointerCapture)$|Capture$/i,
-Nn=0,In={},Vo=0;var Pe,j,Ln,ar,Un=Object.is,at=0,gr=[],Bn=[],U=R,lr=U.__b,cr=U.__r,dr=U.diffed,ur=U.__c,hr=U.unmount,fr=U.__;function Je(t,e){
-U.__h&&U.__h(j,t,at||e),at=0;var n=j.__H||(j.__H={__:[],__h:[]});return t>=n.__.length&&n.__.push({}),n.__[t]}function g(t){
-return at=1,Ni(br,t)}function Ni(t,e,n){var o=Je(Pe++,2);if(o.t=t,!o.__c&&(o.__=[n?n(e):br(void 0,e),function(i){var a=(o.
+__g|=2)}catch(l){t=l}}throw kt=0,t}},Go=0,Ci=function(t){return t!=null&&t.constructor===it},Je.prototype.setState=function(t,e){
+var n=this.__s;n&&n!=this.state||(n=this.__s=Fe({},this.state)),typeof t=="function"&&(t=t(Fe({},n),this.props)),t&&(Fe(
+n,t),this.__v&&(e&&this.__k.push(e),Rn(this)))},Je.prototype.forceUpdate=function(t){this.__v&&(this.__g|=4,t&&this.__h.
+push(t),Rn(this))},Je.prototype.render=E,Ce=[],kt=0,Ko=function(t,e){return t.__v.__b-e.__v.__b},wt=Symbol(),Qo=/(PointerCapture)$|Capture$/i,
+Nn=0,In={},Vo=0;var Ae,j,Ln,ar,Un=Object.is,lt=0,gr=[],Bn=[],U=R,lr=U.__b,cr=U.__r,dr=U.diffed,ur=U.__c,hr=U.unmount,fr=U.__;function We(t,e){
+U.__h&&U.__h(j,t,lt||e),lt=0;var n=j.__H||(j.__H={__:[],__h:[]});return t>=n.__.length&&n.__.push({}),n.__[t]}function g(t){
+return lt=1,Ni(br,t)}function Ni(t,e,n){var o=We(Ae++,2);if(o.t=t,!o.__c&&(o.__=[n?n(e):br(void 0,e),function(i){var a=(o.
 __N||o.__)[0],l=o.t(a,i);Un(a,l)||(o.__N=[l,o.__[1]],o.__c.setState({}))}],o.__c=j,!j.__f)){j.__f=!0;var r=j.shouldComponentUpdate;
 j.shouldComponentUpdate=function(i,a,l){var c=this.__H;if(!c)return!0;var u=!1,d=this.props!=i;if(c.__.some(function(p){
-p.__N&&(u=!0,Un(p.__[0],p.__N[0])||(d=!0))}),r){var f=r.call(this,i,a,l);return u?f||d:f}return!u||d}}return o.__}function $(t,e){
-var n=Je(Pe++,3);!U.__s&&Wn(n.__H,e)&&(n.__P=!0,n.__=t,n.u=e,j.__H.__h.push(n))}function St(t,e){var n=Je(Pe++,4);!U.__s&&
-Wn(n.__H,e)&&(n.__P=!1,n.__=t,n.u=e,j.__h.push(n))}function G(t){return at=5,lt(function(){return{current:t}},[])}function lt(t,e){var n=Je(Pe++,7);return Wn(n.__H,e)&&(n.__=t(),n.__H=e),n.__}function he(t,e){return at=8,lt(function(){
-return t},e)}function yr(t){var e=j.context[t.__c],n=Je(Pe++,9);return n.c=t,e?(n.__==null&&(n.__=!0,e.sub(j)),e.props.value):
-t.__}function We(){var t=Je(Pe++,11);if(!t.__){for(var e=j.__v;!e.__m&&e.__;)e=e.__;var n=e.__m||(e.__m=[0,0]);t.__="P"+n[0]+
-"-"+n[1]++}return t.__}function Di(){var t;do{for(;t=Bn.shift();)try{it(t)}catch(n){U.__e(n,{__:(t=t.__P)&&t.__v})}for(;t=
-gr.shift();){var e=t.__H;if(t.__P&&e)try{e.__h.some(it),e.__h.some(Jn),e.__h=[]}catch(n){e.__h=[],U.__e(n,t.__v)}}}while(Bn.
+p.__N&&(u=!0,Un(p.__[0],p.__N[0])||(d=!0))}),r){var f=r.call(this,i,a,l);return u?f||d:f}return!u||d}}return o.__}function I(t,e){
+var n=We(Ae++,3);!U.__s&&Wn(n.__H,e)&&(n.__P=!0,n.__=t,n.u=e,j.__H.__h.push(n))}function ae(t,e){var n=We(Ae++,4);!U.__s&&
+Wn(n.__H,e)&&(n.__P=!1,n.__=t,n.u=e,j.__h.push(n))}function G(t){return lt=5,ct(function(){return{current:t}},[])}function ct(t,e){var n=We(Ae++,7);return Wn(n.__H,e)&&(n.__=t(),n.__H=e),n.__}function fe(t,e){return lt=8,ct(function(){
+return t},e)}function yr(t){var e=j.context[t.__c],n=We(Ae++,9);return n.c=t,e?(n.__==null&&(n.__=!0,e.sub(j)),e.props.value):
+t.__}function He(){var t=We(Ae++,11);if(!t.__){for(var e=j.__v;!e.__m&&e.__;)e=e.__;var n=e.__m||(e.__m=[0,0]);t.__="P"+n[0]+
+"-"+n[1]++}return t.__}function Di(){var t;do{for(;t=Bn.shift();)try{at(t)}catch(n){U.__e(n,{__:(t=t.__P)&&t.__v})}for(;t=
+gr.shift();){var e=t.__H;if(t.__P&&e)try{e.__h.some(at),e.__h.some(Jn),e.__h=[]}catch(n){e.__h=[],U.__e(n,t.__v)}}}while(Bn.
 length)}U.__b=function(t){j=null,lr&&lr(t)},U.__=function(t,e){t&&e.__k&&e.__k.__m&&(t.__m=e.__k.__m),fr&&fr(t,e)},U.__r=
-function(t){cr&&cr(t),Pe=0;var e=(j=t.__c).__H;e&&(Ln==j?j.__h=[]:(e.__h.some(it),e.__h.some(Jn),Pe=0),e.__h=[],e.__.some(
+function(t){cr&&cr(t),Ae=0;var e=(j=t.__c).__H;e&&(Ln==j?j.__h=[]:(e.__h.some(at),e.__h.some(Jn),Ae=0),e.__h=[],e.__.some(
 function(n){n.__N&&(n.__=n.__N),n.u=n.__N=void 0})),Ln=j},U.diffed=function(t){dr&&dr(t);var e=t.__c;e&&e.__H&&(e.__H.__h.
 length&&mr(gr.push(e)),e.__H.__.some(function(n){n.u&&(n.__H=n.u)})),Ln=j=null},U.__c=function(t,e){e.some(function(n){try{
-n.__h.some(it),n.__h=n.__h.filter(function(o){return!o.__||Jn(o)})}catch(o){n.__h=[function(){throw o}]}}),ur&&ur(t,e)},
+n.__h.some(at),n.__h=n.__h.filter(function(o){return!o.__||Jn(o)})}catch(o){n.__h=[function(){throw o}]}}),ur&&ur(t,e)},
 U.unmount=function(t){hr&&hr(t);var e,n,o=t.__c;o&&o.__H&&(o.__H.__.some(function(r){try{if(r.__P&&r.__c){if(n===void 0){
-for(n=t.__;n&&(!n.__c||!n.__c.__P);)n=n.__;n=n&&n.__c}r.__P=n,mr(Bn.push(r))}else it(r)}catch(i){e=i}}),o.__H=void 0,e&&
+for(n=t.__;n&&(!n.__c||!n.__c.__P);)n=n.__;n=n&&n.__c}r.__P=n,mr(Bn.push(r))}else at(r)}catch(i){e=i}}),o.__H=void 0,e&&
 U.__e(e,o.__v))};var pr=typeof requestAnimationFrame=="function";function Fi(t){var e,n=function(){clearTimeout(o),pr&&cancelAnimationFrame(
 e),setTimeout(t)},o=setTimeout(n,35);pr&&(e=requestAnimationFrame(n))}function mr(t){t!=1&&ar==U.requestAnimationFrame||
-((ar=U.requestAnimationFrame)||Fi)(Di)}function it(t){var e=j,n=t.__c;typeof n=="function"&&(t.__c=void 0,n()),j=e}function Jn(t){
+((ar=U.requestAnimationFrame)||Fi)(Di)}function at(t){var e=j,n=t.__c;typeof n=="function"&&(t.__c=void 0,n()),j=e}function Jn(t){
 var e=j;t.__c=t.__(),j=e}function Wn(t,e){return!t||t.length!=e.length||e.some(function(n,o){return!Un(n,t[o])})}function br(t,e){
 return typeof e=="function"?e(t):e}var q=class extends Error{name="ApiError";code;status;retryAfter;constructor(e,n,o,r=0){super(o),this.code=e,this.status=
 n,this.retryAfter=r}};async function wr(t){let e=Number(t.headers.get("Retry-After"))||0,n;try{n=await t.json()}catch{n=
@@ -131,33 +131,33 @@ gn-in")}confirm(){return this.#n("confirm")}answer(e){let n=this.#e;n&&(this.#e=
 !e),n.answer(e),this.#t())}opened(){this.ended=!1,this.#t()}async#n(e){let n=this.#e;if(n&&n.question!==e)return e==="si\
 gn-in"&&(this.#e={...n,question:e}),this.#t(),n.answered;if(n)return n.answered;let o=()=>{},r=new Promise(i=>{o=i});return this.#e=
 {question:e,answered:r,answer:o},this.#t(),r}};function qn(t){let[e="",n=""]=t.replace(/^#\/?/,"").split("?",2);return{screen:e||"overview",query:Object.fromEntries(new URLSearchParams(
-n))}}function O(t,e={}){let n=B(e);return`#/${t}${n}`}var Xi=/([AM]T_[0-9a-f]{8,32})_?[0-9a-f]*/gi;function B(t){let e=new URLSearchParams;
+n))}}function $(t,e={}){let n=B(e);return`#/${t}${n}`}var Xi=/([AM]T_[0-9a-f]{8,32})_?[0-9a-f]*/gi;function B(t){let e=new URLSearchParams;
 for(let[o,r]of Object.entries(t))r!==void 0&&r!==""&&e.set(o,String(r).replace(Xi,"$1"));let n=e.toString();return n===""?
 "":`?${n}`}var Li=new Intl.NumberFormat("en",{maximumFractionDigits:0}),Ui=new Intl.NumberFormat("en",{maximumSignificantDigits:2}),
 Bi=new Intl.DateTimeFormat("en-GB",{year:"numeric",month:"2-digit",day:"2-digit",hour:"2-digit",minute:"2-digit",second:"\
 2-digit",timeZone:"UTC"}),vr=["bytes","KiB","MiB","GiB","TiB","PiB"],A=t=>Li.format(t),Ct=t=>t===0||t>=10?A(t):Ui.format(
-t);function I(t,e,n=`${e}s`){return`${A(t)} ${t===1?e:n}`}function J(t){let e=0,n=t;for(;n>=1024&&e<vr.length-1;)n/=1024,
+t);function O(t,e,n=`${e}s`){return`${A(t)} ${t===1?e:n}`}function J(t){let e=0,n=t;for(;n>=1024&&e<vr.length-1;)n/=1024,
 e++;return`${e===0||n>=100?A(n):n.toFixed(1)} ${vr[e]}`}function zn(t){let e=Math.round(Math.abs(t)/1e3),n=[];for(let[o,
 r]of[["d",86400],["h",3600],["min",60],["s",1]]){let i=Math.floor(e/r);if(e-=i*r,i>0)n.push(`${i} ${o}`);else if(n.length>
-0)break;if(n.length===2)break}return n.join(" ")||"0 s"}function ct(t,e){let n=(typeof t=="number"?t:Date.parse(t))-e;if(Number.
+0)break;if(n.length===2)break}return n.join(" ")||"0 s"}function dt(t,e){let n=(typeof t=="number"?t:Date.parse(t))-e;if(Number.
 isNaN(n))return"";let o=Math.abs(n)<6e4?1e3:Math.abs(n)<864e5?6e4:36e5,r=zn(Math.trunc(n/o)*o);return n>=0?`in ${r}`:`${r}\
- ago`}function we(t){let e=new Date(t);if(Number.isNaN(e.getTime()))return"";let n=Object.fromEntries(Bi.formatToParts(e).
-map(({type:o,value:r})=>[o,r]));return`${n.year}-${n.month}-${n.day} ${n.hour}:${n.minute}:${n.second} UTC`}function Ae(t){let e=0;for(let n of t)e++;return e}function Gn(t){return new TextEncoder().encode(t).length}function ne(t){
-return t.split(/[\s,]+/).filter(e=>e!=="")}function Me(t,e){if(t.length<=e)return t;let n=[...t];return n.length<=e?t:`${n.
-slice(0,e-1).join("")}…`}function He(t,e="and"){return t.length<2?t[0]??"":`${t.slice(0,-1).join(", ")} ${e} ${t[t.length-
-1]}`}var qe=/^[0-9a-f]{0,32}$/;function ze(t){return/^[AM]T_([0-9a-f]{0,32})/.exec(t)?.[1]??t}var Kn=ir(void 0);function M(){let t=yr(Kn);if(!t)throw new Error("there is no console here");return t}function W(){return M().
+ ago`}function ve(t){let e=new Date(t);if(Number.isNaN(e.getTime()))return"";let n=Object.fromEntries(Bi.formatToParts(e).
+map(({type:o,value:r})=>[o,r]));return`${n.year}-${n.month}-${n.day} ${n.hour}:${n.minute}:${n.second} UTC`}function Me(t){let e=0;for(let n of t)e++;return e}function Gn(t){return new TextEncoder().encode(t).length}function ne(t){
+return t.split(/[\s,]+/).filter(e=>e!=="")}function $e(t,e){if(t.length<=e)return t;let n=[...t];return n.length<=e?t:`${n.
+slice(0,e-1).join("")}…`}function qe(t,e="and"){return t.length<2?t[0]??"":`${t.slice(0,-1).join(", ")} ${e} ${t[t.length-
+1]}`}var ze=/^[0-9a-f]{0,32}$/;function Ge(t){return/^[AM]T_([0-9a-f]{0,32})/.exec(t)?.[1]??t}var Kn=ir(void 0);function M(){let t=yr(Kn);if(!t)throw new Error("there is no console here");return t}function W(){return M().
 session.role==="manager"}var Ji=Symbol.for("pv"),Wi=0;function s(t,e,n,o,r,i){e||(e={});var a,l,c=e;if("ref"in c&&typeof t!="function")for(l in c={},e)l=="ref"?a=e[l]:c[l]=e[l];
 var u={type:t,props:c,key:n,ref:a,__k:null,__:null,__b:0,__e:null,__c:null,constructor:Ji,__v:--Wi,__i:-1,__u:0};return(r||
-i)&&(u.__source=r,u.__self=i),R.vnode&&R.vnode(u),u}function C({text:t,most:e=80}){let n=Me(t,e);return s("bdi",{class:"name",...n===t?{}:{title:t},children:n})}function P({
-text:t,most:e=256}){let n=Me(t,e);return s("bdi",{children:s("code",{...n===t?{}:{title:t},children:n})})}function X({at:t,
-plain:e}){let{api:n}=M();return t?s("time",{dateTime:t,title:e?ct(t,n.serverNow()):we(t),children:e?we(t):ct(t,n.serverNow())}):
-s("span",{children:"–"})}function N({mood:t="plain",children:e}){return s("span",{class:`badge ${t}`,children:e})}function $e({
+i)&&(u.__source=r,u.__self=i),R.vnode&&R.vnode(u),u}function C({text:t,most:e=80}){let n=$e(t,e);return s("bdi",{class:"name",...n===t?{}:{title:t},children:n})}function P({
+text:t,most:e=256}){let n=$e(t,e);return s("bdi",{children:s("code",{...n===t?{}:{title:t},children:n})})}function X({at:t,
+plain:e}){let{api:n}=M();return t?s("time",{dateTime:t,title:e?dt(t,n.serverNow()):ve(t),children:e?ve(t):dt(t,n.serverNow())}):
+s("span",{children:"–"})}function N({mood:t="plain",children:e}){return s("span",{class:`badge ${t}`,children:e})}function Oe({
 text:t}){return s("div",{role:"alert",class:"errors",children:t&&s("p",{class:"note bad",children:t})})}function Y({error:t,
 known:e}){return s("div",{role:"alert",class:"errors",children:t&&s("p",{class:"note bad",children:[t," ",e?"What is bel\
 ow is older. It is asked for again.":"It is asked for again."]})})}function H({what:t}){return s("p",{class:"quiet",role:"\
-status",children:["Loading ",t,"…"]})}function L({children:t}){return s("div",{class:"empty",children:t})}function ae({
+status",children:["Loading ",t,"…"]})}function L({children:t}){return s("div",{class:"empty",children:t})}function le({
 of:t}){return s("dl",{class:"facts",children:t.map(e=>e&&s("div",{class:e[2]?"whole":"",children:[s("dt",{children:e[0]}),
-s("dd",{children:e[1]})]},e[0]))})}function _r({text:t,label:e,onCopied:n}){let[o,r]=g("");return $(()=>{if(o==="")return;
+s("dd",{children:e[1]})]},e[0]))})}function _r({text:t,label:e,onCopied:n}){let[o,r]=g("");return I(()=>{if(o==="")return;
 let a=setTimeout(()=>r(""),4e3);return()=>clearTimeout(a)},[o]),s("span",{class:"copy",children:[s("button",{type:"butto\
 n",onClick:async()=>{try{await navigator.clipboard.writeText(t),r("Copied."),n?.()}catch{r("The browser does not allow i\
 t. Select the text and copy it.")}},children:e}),s("span",{role:"status",class:"quiet",children:o})]})}function Z({text:t,
@@ -166,84 +166,84 @@ min(6e4,this.#e.every*2**this.#s)}refresh(){this.#t.signal.aborted||(clearTimeou
 this.#c())}wake(){this.#a&&!this.paused&&!this.#e.hidden()&&this.refresh()}stop(){clearTimeout(this.#n),this.#t.abort()}async#c(){
 this.#o=!0,this.#a=!1,this.#r=!1;let e=this.#i;this.#i=!0;try{await this.#e.ask(e,this.#t.signal),this.#s=0}catch{this.#s++}
 if(this.#o=!1,!this.#t.signal.aborted){if(this.#r)return void this.#c();this.#n=setTimeout(()=>{this.paused||this.#e.hidden()?
-this.#a=!0:this.#c()},this.pause)}}};function oe(){let[t,e]=g(!1),[n,o]=g(),r=G({busy:!1,mounted:!0}).current;$(()=>(r.mounted=!0,()=>{r.mounted=!1}),[r]);let i=he(
+this.#a=!0:this.#c()},this.pause)}}};function oe(){let[t,e]=g(!1),[n,o]=g(),r=G({busy:!1,mounted:!0}).current;I(()=>(r.mounted=!0,()=>{r.mounted=!1}),[r]);let i=fe(
 async a=>{if(!r.busy){r.busy=!0,e(!0),o(void 0);try{await a()}catch(l){r.mounted&&o(K(l))}r.busy=!1,r.mounted&&e(!1)}},[
-r]);return{busy:t,error:n,run:i,fail:o}}function ee(t,e,n,o=!1){let[r,i]=g({key:t}),a=G(n);a.current=n;let l=G(void 0);$(
+r]);return{busy:t,error:n,run:i,fail:o}}function ee(t,e,n,o=!1){let[r,i]=g({key:t}),a=G(n);a.current=n;let l=G(void 0);I(
 ()=>{let u=new Pt({every:e,hidden:()=>document.hidden,ask:async(f,p)=>{try{let h=await a.current({background:f,signal:p});
 p.aborted||i({key:t,data:h})}catch(h){throw p.aborted||i(m=>({...m,error:K(h)})),h}}});l.current=u;let d=()=>u.wake();return document.
 addEventListener("visibilitychange",d),u.refresh(),()=>{document.removeEventListener("visibilitychange",d),u.stop()}},[t,
-e]),$(()=>{l.current&&(l.current.paused=o,l.current.wake())},[o,t,e]);let c=he(()=>l.current?.refresh(),[]);return{data:r.
-data,stale:r.key!==t||r.data===void 0,error:r.error,refresh:c}}function le({label:t,columns:e,rows:n,keyOf:o,detail:r,busy:i}){return s("div",{class:"scroll",children:s("table",{role:"\
+e]),I(()=>{l.current&&(l.current.paused=o,l.current.wake())},[o,t,e]);let c=fe(()=>l.current?.refresh(),[]);return{data:r.
+data,stale:r.key!==t||r.data===void 0,error:r.error,refresh:c}}function ce({label:t,columns:e,rows:n,keyOf:o,detail:r,busy:i}){return s("div",{class:"scroll",children:s("table",{role:"\
 table","aria-label":t,"aria-busy":i??!1,children:[s("thead",{role:"rowgroup",children:s("tr",{role:"row",children:e.map(
 a=>s("th",{role:"columnheader",scope:"col",class:a.number?"number":"",children:a.label},a.label))})}),s("tbody",{role:"r\
 owgroup",children:n.map(a=>{let l=r?.(a);return s(E,{children:[s("tr",{role:"row",class:l?"open":"",children:e.map((c,u)=>Hi(
 c,a,u===0))}),l&&s("tr",{role:"row",class:"detail",children:s("td",{role:"cell",colSpan:e.length,children:l})})]},o(a))})})]})})}
 function Hi(t,e,n){let o={"data-label":t.label,class:t.number?"number":""},r=s("div",{children:t.cell(e)});return n?s("t\
-h",{...o,role:"rowheader",scope:"row",children:r},t.label):s("td",{...o,role:"cell",children:r},t.label)}function Ge(t){
+h",{...o,role:"rowheader",scope:"row",children:r},t.label):s("td",{...o,role:"cell",children:r},t.label)}function Ke(t){
 return s("button",{type:"button",class:"expand","aria-expanded":t.open,"aria-label":t.label,onClick:t.onToggle,children:t.
-children})}function ye({page:t,more:e,onPrevious:n,onNext:o}){return t===1&&!e?null:s("nav",{class:"pages","aria-label":"\
+children})}function be({page:t,more:e,onPrevious:n,onNext:o}){return t===1&&!e?null:s("nav",{class:"pages","aria-label":"\
 Pages",children:[s("button",{type:"button",disabled:t===1,onClick:n,children:"Previous page"}),s("span",{children:["Page\
- ",t]}),s("button",{type:"button",disabled:!e,onClick:o,children:"Next page"})]})}function dt({status:t}){if(!t)return s("span",{children:"–"});let{driver:e,usable:n,error:o,writable:r,replicas:i}=t.store;
+ ",t]}),s("button",{type:"button",disabled:!e,onClick:o,children:"Next page"})]})}function ut({status:t}){if(!t)return s("span",{children:"–"});let{driver:e,usable:n,error:o,writable:r,replicas:i}=t.store;
 return s("span",{class:"state",children:[s("span",{children:e}),n?r?s(N,{mood:"good",children:"ready"}):s(N,{mood:"warn",
 children:"read only"}):s(N,{mood:"bad",children:"not usable"}),i&&s("span",{class:i.current<i.all?"wrong":"quiet",children:[
-i.current," of ",i.all," replicas current"]}),o&&s(C,{text:o,most:200})]})}function ut({status:t}){return t?s("span",{class:"\
+i.current," of ",i.all," replicas current"]}),o&&s(C,{text:o,most:200})]})}function ht({status:t}){return t?s("span",{class:"\
 state",children:[s("span",{children:t.broker.driver}),t.broker.linked?s(N,{mood:"good",children:"linked"}):s(N,{mood:"ba\
-d",children:"link lost"})]}):s("span",{children:"–"})}var qi={websocket:"WebSocket",webtransport:"WebTransport"},Ke=t=>qi[t]??
-t;function At({edge:t}){return t.self&&t.name!=="this edge"?s(N,{children:"this edge"}):null}function Qe(t){let e=t.edges.
+d",children:"link lost"})]}):s("span",{children:"–"})}var qi={websocket:"WebSocket",webtransport:"WebTransport"},Qe=t=>qi[t]??
+t;function At({edge:t}){return t.self&&t.name!=="this edge"?s(N,{children:"this edge"}):null}function Ve(t){let e=t.edges.
 filter(n=>!n.answered);return s("div",{role:"alert",class:"errors",children:e.length>0&&s("div",{class:"note warn",children:[
 s("p",{children:[e.length===1?"An edge does not answer":`${e.length} edges do not answer`,"."," ",t.missing[e.length===1?
 0:1]]}),s("ul",{children:[e.slice(0,20).map(n=>s("li",{children:[s(C,{text:n.name}),n.error&&s(E,{children:[": ",s(C,{text:n.
 error,most:200})]})]},n.id)),e.length>20&&s("li",{children:["and ",e.length-20," more"]})]})]})})}function x(t){let{label:e,value:n,onInput:o,hint:r,error:i,type:a="text",rows:l,mono:c,autoComplete:u="off",readOnly:d,count:f,
-options:p}=t,h=We();St(()=>{t.autoFocus&&document.getElementById(h)?.focus()},[]);let m=f&&f.now>f.most,b=i??(m?`At most\
+options:p}=t,h=He();ae(()=>{t.autoFocus&&document.getElementById(h)?.focus()},[]);let m=f&&f.now>f.most,b=i??(m?`At most\
  ${f.most} ${f.unit}.`:void 0),v={id:h,value:n,readOnly:d??!1,class:c?"mono":"",autoComplete:u,autoCapitalize:"off",spellcheck:!1,
 autofocus:t.autoFocus??!1,"aria-invalid":b!==void 0,"aria-describedby":`${h}-help`,onInput:w=>o(w.currentTarget.value)};
 return s("div",{class:"field",children:[s("label",{for:h,children:e}),l?s("textarea",{...v,rows:l}):a==="password"?s("in\
 put",{...v,type:"password"}):s("input",{...v,type:"text",list:p&&`${h}-list`}),p&&s("datalist",{id:`${h}-list`,children:p.
 map(w=>s("option",{value:w},w))}),s("div",{id:`${h}-help`,class:"help",children:[r&&s("p",{children:r}),f&&s("p",{class:m?
 "wrong":"",children:[f.now," of ",f.most," ",f.unit]}),b&&s("p",{class:"wrong",children:b})]})]})}function z({label:t,value:e,
-onInput:n,hint:o,options:r}){let i=We();return s("div",{class:"field",children:[s("label",{for:i,children:t}),s("select",
+onInput:n,hint:o,options:r}){let i=He();return s("div",{class:"field",children:[s("label",{for:i,children:t}),s("select",
 {id:i,value:e,"aria-describedby":`${i}-help`,onChange:a=>n(a.currentTarget.value),children:r.map(([a,l])=>s("option",{value:a,
-children:l},a))}),s("div",{id:`${i}-help`,class:"help",children:o&&s("p",{children:o})})]})}function _e({label:t,checked:e,
-onChange:n,hint:o}){let r=We();return s("div",{class:"check",children:[s("input",{id:r,type:"checkbox",checked:e,"aria-d\
+children:l},a))}),s("div",{id:`${i}-help`,class:"help",children:o&&s("p",{children:o})})]})}function ke({label:t,checked:e,
+onChange:n,hint:o}){let r=He();return s("div",{class:"check",children:[s("input",{id:r,type:"checkbox",checked:e,"aria-d\
 escribedby":`${r}-help`,onChange:i=>n(i.currentTarget.checked)}),s("label",{for:r,children:t}),s("p",{id:`${r}-help`,class:"\
-help",children:o})]})}function be({title:t,onClose:e,children:n,wide:o}){let r=G(null),i=G(!1),a=We();return St(()=>{let l=r.current,c=document.
+help",children:o})]})}function we({title:t,onClose:e,children:n,wide:o}){let r=G(null),i=G(!1),a=He();return ae(()=>{let l=r.current,c=document.
 activeElement;return l?.showModal(),()=>{i.current=!0,l?.close(),setTimeout(()=>{!(c instanceof HTMLElement&&c.isConnected)&&
 document.activeElement===document.body&&document.querySelector("h1")?.focus()})}},[]),s("dialog",{ref:r,class:o?"wide":"",
 "aria-labelledby":a,onCancel:l=>{l.target===r.current&&(l.preventDefault(),e())},onClose:()=>{i.current||(e(),setTimeout(
-()=>{!i.current&&r.current?.open===!1&&r.current.showModal()}))},children:[s("h2",{id:a,children:t}),n]})}function fe({action:t,
+()=>{!i.current&&r.current?.open===!1&&r.current.showModal()}))},children:[s("h2",{id:a,children:t}),n]})}function pe({action:t,
 submit:e,danger:n,disabled:o,onSubmit:r,onCancel:i,children:a,extra:l}){return s("form",{noValidate:!0,"aria-busy":t.busy,
-onSubmit:c=>{c.preventDefault(),o||t.run(r)},children:[a,s($e,{text:t.error}),s("div",{class:"buttons",children:[s("butt\
+onSubmit:c=>{c.preventDefault(),o||t.run(r)},children:[a,s(Oe,{text:t.error}),s("div",{class:"buttons",children:[s("butt\
 on",{type:"submit",class:n?"danger":"primary",disabled:o,"aria-disabled":t.busy,children:e}),i&&s("button",{type:"button",
-onClick:i,children:"Cancel"}),l]})]})}function Mt({title:t,label:e,secret:n,onClose:o,children:r}){let[i,a]=g(!1),[l,c]=g(!1);return s(be,{title:t,wide:!0,onClose:()=>i||
+onClick:i,children:"Cancel"}),l]})]})}function Mt({title:t,label:e,secret:n,onClose:o,children:r}){let[i,a]=g(!1),[l,c]=g(!1);return s(we,{title:t,wide:!0,onClose:()=>i||
 l?o():a(!0),children:[s("p",{class:"note warn",children:[s("strong",{children:"This is shown only once."})," Nobody can \
 read it here again. Copy it now to where it is needed, such as a secret store."]}),s($t,{label:e,text:n,copy:"Copy the t\
 oken",onCopied:()=>c(!0)}),r,s("p",{role:"status",children:i&&!l?"Press Esc again to close, if you have copied the token\
 .":""}),s("div",{class:"buttons",children:s("button",{type:"button",class:"primary",onClick:o,children:"Done"})})]})}function $t({
 label:t,text:e,copy:n,onCopied:o}){return s("div",{class:"snippet",children:[s("div",{class:"snippet-head",children:[s("\
 h3",{children:t}),s(_r,{text:e,label:n,onCopied:o})]}),s("pre",{tabIndex:0,"aria-label":t,role:"region",children:e})]})}var zi=20;function xr(t,e=""){let n=[];for(let[o,r]of(t.tenant_grants??[]).entries()){let i=`right.tenant_grants[${o}]`,
-a=Ve(r.tenant_ids??[],`${i}.tenant_ids`,e,"or"),l=r.allow_channels_pub??[],c=r.allow_channels_sub??[];l.length>0&&n.push(
-["may publish to ",...Ve(l,`${i}.allow_channels_pub`,e)," in ",...a]),c.length>0&&n.push(["may subscribe to ",...Ve(c,`${i}\
+a=Ye(r.tenant_ids??[],`${i}.tenant_ids`,e,"or"),l=r.allow_channels_pub??[],c=r.allow_channels_sub??[];l.length>0&&n.push(
+["may publish to ",...Ye(l,`${i}.allow_channels_pub`,e)," in ",...a]),c.length>0&&n.push(["may subscribe to ",...Ye(c,`${i}\
 .allow_channels_sub`,e)," in ",...a]);let u=r.allow_channels_history??[];u.length>0&&n.push(["may read stored messages o\
-f ",...Ve(u,`${i}.allow_channels_history`,e)," in ",...a]);let d=r.allow_channels_presence??[];d.length>0&&n.push(["may \
-see who is present in ",...Ve(d,`${i}.allow_channels_presence`,e)," in ",...a]),l.length+c.length===0&&n.push(["may neit\
+f ",...Ye(u,`${i}.allow_channels_history`,e)," in ",...a]);let d=r.allow_channels_presence??[];d.length>0&&n.push(["may \
+see who is present in ",...Ye(d,`${i}.allow_channels_presence`,e)," in ",...a]),l.length+c.length===0&&n.push(["may neit\
 her publish nor subscribe in ",...a])}return n.push(Ot("from ",t.allow_ip_masks,"right.allow_ip_masks",e,"any address")),
 t.allowed_ws_origin?.length&&n.push(Ot("from pages of ",t.allowed_ws_origin,"right.allowed_ws_origin",e,"")),t.allow_regions?.
 length&&n.push(Ot("at edges in ",t.allow_regions,"right.allow_regions",e,"")),n.push(Ot("by ",t.allow_protocols,"right.a\
 llow_protocols",e,"WebSocket or WebTransport")),n.push([`may send ${kr(t.ingress_kb_per_sec)} and receive ${kr(t.egress_kb_per_sec)}\
  on each connection`]),n}function Sr(t){return/^right\.[\w.[\]]+/.exec(t??"")?.[0]??""}function Tr(t,e){return e!==""&&(t===e||t.startsWith(`${e}\
 [`))}function kr(t){return t===void 0?"as much as the edge's default":`${t.toLocaleString("en")} KB/s`}function Ot(t,e,n,o,r){
-return e?.length?[t,...Ve(e,n,o,"or")]:[t+r]}function Ve(t,e,n,o="and"){let r=t.map((c,u)=>({rule:c,path:`${e}[${u}]`})),
+return e?.length?[t,...Ye(e,n,o,"or")]:[t+r]}function Ye(t,e,n,o="and"){let r=t.map((c,u)=>({rule:c,path:`${e}[${u}]`})),
 i=r.filter((c,u)=>u<zi||c.path===n),a=r.length-i.length,l=[];for(let[c,u]of i.entries())c>0&&l.push(c===i.length-1&&a===
-0?` ${o} `:", "),l.push(u);return a>0&&l.push(` and ${I(a,"other")}`),l}function Er({token:t,onAction:e}){let n=W(),o=t.token_id.slice(0,12),r=(i,a)=>s("button",{type:"button","aria-label":`${a}\
+0?` ${o} `:", "),l.push(u);return a>0&&l.push(` and ${O(a,"other")}`),l}function Er({token:t,onAction:e}){let n=W(),o=t.token_id.slice(0,12),r=(i,a)=>s("button",{type:"button","aria-label":`${a}\
  ${o}`,onClick:()=>e(i),children:a});return s("div",{class:"token-detail",children:[s("div",{children:[s("h2",{children:"\
-What it allows"}),s(Qn,{right:t.right,mark:""})]}),s(ae,{of:[["Id",s(P,{text:t.token_id},"id"),"wide"],t.subject?["Subje\
+What it allows"}),s(Qn,{right:t.right,mark:""})]}),s(le,{of:[["Id",s(P,{text:t.token_id},"id"),"wide"],t.subject?["Subje\
 ct",s(C,{text:t.subject,most:128},"subject")]:void 0,t.info?["Info",s(P,{text:JSON.stringify(t.info),most:1024},"info"),
 "wide"]:void 0,t.description?["Description",s(C,{text:t.description,most:512},"description")]:void 0,["Made",s(X,{at:t.created_at,
 plain:!0},"made")],["Ends",s(X,{at:t.expires_at,plain:!0},"ends")],t.revoked_at?["Revoked",s(X,{at:t.revoked_at,plain:!0},
 "revoked")]:void 0,["Issued with",t.master_id?s(P,{text:t.master_id},"master"):"the console or the admin API"]]}),s("div",
 {class:"buttons",children:[n&&t.status==="valid"&&r("refresh","Refresh"),n&&t.status!=="revoked"&&r("revoke","Revoke"),r(
-"explain","Explain"),s("a",{class:"button",href:O("connections",{token_id:t.token_id}),"aria-label":`Connections of ${o}`,
-children:"Connections"}),t.subject&&s("a",{class:"button",href:O("tokens",{subject:t.subject}),"aria-label":`All of its \
+"explain","Explain"),s("a",{class:"button",href:$("connections",{token_id:t.token_id}),"aria-label":`Connections of ${o}`,
+children:"Connections"}),t.subject&&s("a",{class:"button",href:$("tokens",{subject:t.subject}),"aria-label":`All of its \
 subject, of token ${o}`,children:"All of its subject"})]})]})}function Qn({right:t,mark:e}){return s("ul",{class:"right",
 children:xr(t,e).map((n,o)=>s("li",{children:s(Gi,{sentence:n,mark:e})},o))})}function Gi({sentence:t,mark:e}){return s(
 E,{children:t.map(n=>{if(typeof n=="string")return n;let o=s(P,{text:n.rule},n.path);return Tr(n.path,e)?s("mark",{children:o},
@@ -251,13 +251,13 @@ n.path):o})})}var Ki=[["subscribe","subscribe"],["history","read stored messages
 sh"],["connect","connect"]],Qi=[["","not given"],["websocket","WebSocket"],["webtransport","WebTransport"]];function Cr({
 token:t,onClose:e}){let{api:n}=M(),o=oe(),[r,i]=g(t),[a,l]=g(),[c,u]=g({token_id:t?.token_id??"",action:"subscribe",tenant:t?.
 right.tenant_grants?.[0]?.tenant_ids?.[0]??"",channel:"",ip:"",origin:"",protocol:"",region:""}),d=h=>m=>u(b=>({...b,[h]:m.
-trim()})),f=c.action==="connect";return s(be,{title:"Explain",wide:!0,onClose:e,children:[s("p",{class:"quiet",children:"\
-Asks the edge whether a token allows something, and by which of its rules."}),s(fe,{action:o,submit:"Explain",onSubmit:async()=>{
+trim()})),f=c.action==="connect";return s(we,{title:"Explain",wide:!0,onClose:e,children:[s("p",{class:"quiet",children:"\
+Asks the edge whether a token allows something, and by which of its rules."}),s(pe,{action:o,submit:"Explain",onSubmit:async()=>{
 let{token_id:h}=c;if(!/^[0-9a-f]{32}$/.test(h))throw new Error("the id of a token has 32 digits of 0-9 and a-f; its secr\
 et does not belong here");let{tenant:m,channel:b,...v}=c;l(void 0);let w=f?v:{...v,tenant:m,channel:b},k=await n.call("P\
 OST","explain",{body:w});if(r?.token_id!==h){let y=await n.get(`tokens${B({id:h,limit:1})}`);i(y.tokens?.find(T=>T.token_id===
 h))}l(k)},extra:s("button",{type:"button",onClick:e,children:"Close"}),children:[s(x,{label:"Token id",value:c.token_id,
-onInput:h=>d("token_id")(ze(h.trim())),mono:!0,autoFocus:!t}),s("div",{class:"row",children:[s(z,{label:"Action",value:c.
+onInput:h=>d("token_id")(Ge(h.trim())),mono:!0,autoFocus:!t}),s("div",{class:"row",children:[s(z,{label:"Action",value:c.
 action,onInput:d("action"),options:Ki}),!f&&s(x,{label:"Tenant",value:c.tenant,onInput:d("tenant"),mono:!0,autoFocus:t!==
 void 0}),!f&&s(x,{label:c.action==="publish"?"Channel":"Pattern",value:c.channel,onInput:d("channel"),mono:!0})]}),s("di\
 v",{class:"row",children:[s(x,{label:"Address",value:c.ip,onInput:d("ip"),mono:!0,hint:"Of the client, if it matters."}),
@@ -272,42 +272,42 @@ if(n==="")return{error:Pr};let o=ea(n),r=o===void 0?ta(n):e+o;return r===void 0?
 eady. The end must be in the future."}:r>e+864e5?{error:"An access token lives 24 hours at most."}:{at:new Date(Math.floor(
 r/1e3)*1e3)}}function ea(t){let e=t,n=0;for(;e!=="";){let o=Zi.exec(e),r=Yi[o?.[2]?.toLowerCase()??""];if(!o||r===void 0)
 return;n+=Number(o[1])*r,e=e.slice(o[0].length)}return n}function ta(t){if(!/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?\s*(Z|[+-]\d\d:\d\d)?$/i.
-test(t))return;let e=Date.parse(t.replace(" ","T").replace(/\s/g,"").toUpperCase());return Number.isNaN(e)?void 0:e}function pe({title:t,submit:e,danger:n,disabled:o,onClose:r,onConfirm:i,children:a}){let l=oe();return s(be,{title:t,onClose:r,
-children:s(fe,{action:l,submit:e,danger:n,disabled:o,onSubmit:i,onCancel:r,children:a})})}var Ar=50,na=20;async function oa(t,e,n,o,r){let i={tokens:[],next:n,asked:0};do{let a={limit:Ar-i.tokens.length,cursor:i.
+test(t))return;let e=Date.parse(t.replace(" ","T").replace(/\s/g,"").toUpperCase());return Number.isNaN(e)?void 0:e}function me({title:t,submit:e,danger:n,disabled:o,onClose:r,onConfirm:i,children:a}){let l=oe();return s(we,{title:t,onClose:r,
+children:s(pe,{action:l,submit:e,danger:n,disabled:o,onSubmit:i,onCancel:r,children:a})})}var Ar=50,na=20;async function oa(t,e,n,o,r){let i={tokens:[],next:n,asked:0};do{let a={limit:Ar-i.tokens.length,cursor:i.
 next},l=await t.get(`tokens${B({...e,...a})}`);if(o.aborted&&i.asked>0)return i;i={tokens:[...i.tokens,...l.tokens??[]],
 next:l.next_cursor??"",asked:i.asked+1},r(i)}while(!o.aborted&&i.next!==""&&i.tokens.length<Ar);return i}async function Mr(t,e,n){
 let o=0,r="";for(let i=0;i<na;i++){let a=B({subject:e,status:"valid",limit:1e3,cursor:r}),l=await t.get(`tokens${a}`,{signal:n});
 if(o+=l.tokens?.length??0,r=l.next_cursor??"",r==="")return{count:o,all:!0}}return{count:o,all:!1}}function $r(t,e){let[
-n,o]=g([""]),[r,i]=g(),[a,l]=g(!1),[c,u]=g(),d=G(void 0),f=JSON.stringify(e),p=G(e);p.current=e;let h=he(async b=>{d.current?.
+n,o]=g([""]),[r,i]=g(),[a,l]=g(!1),[c,u]=g(),d=G(void 0),f=JSON.stringify(e),p=G(e);p.current=e;let h=fe(async b=>{d.current?.
 abort();let v=new AbortController;d.current=v;let w=()=>d.current===v;l(!0),u(void 0);try{await oa(t,p.current,b,v.signal,
-k=>w()&&i(k))}catch(k){w()&&u(K(k))}w()&&l(!1)},[t]);$(()=>(o([""]),i(void 0),h(""),()=>{d.current?.abort(),d.current=void 0}),
+k=>w()&&i(k))}catch(k){w()&&u(K(k))}w()&&l(!1)},[t]);I(()=>(o([""]),i(void 0),h(""),()=>{d.current?.abort(),d.current=void 0}),
 [f,h]);let m=b=>{o(b),h(b[b.length-1]??"")};return{found:r,busy:a,error:c,page:n.length,stop:()=>d.current?.abort(),goOn:()=>m(
 [...n.slice(0,-1),r?.next??""]),refresh:()=>m(n),next:()=>m([...n,r?.next??""]),previous:()=>m(n.slice(0,-1))}}var Or=t=>`tokens/${encodeURIComponent(t.token_id)}`;function Yn({label:t,value:e,onInput:n}){let{api:o}=M(),r=o.serverNow(),
 i=Vn(e,r);return s(x,{label:t,value:e,onInput:n,options:["5m","15m","1h","8h","24h"],error:e===""?void 0:i.error,hint:i.
-at?`It ends ${we(i.at.getTime())}, ${ct(i.at.getTime(),r)}.`:"A duration such as 15m or 1h 30m, or a time; at most 24 ho\
+at?`It ends ${ve(i.at.getTime())}, ${dt(i.at.getTime(),r)}.`:"A duration such as 15m or 1h 30m, or a time; at most 24 ho\
 urs."})}function Zn(t,e){let n=Vn(t,e);if(!n.at)throw new Error(n.error);return n.at.toISOString().replace(/\.\d+Z$/,"Z")}
-function Ir({token:t,onClose:e,onDone:n}){let{api:o}=M(),[r,i]=g("1h");return s(pe,{title:"Refresh the access token",submit:"\
+function Ir({token:t,onClose:e,onDone:n}){let{api:o}=M(),[r,i]=g("1h");return s(me,{title:"Refresh the access token",submit:"\
 Refresh",onClose:e,onConfirm:async()=>{let l={expires_at:Zn(r,o.serverNow())},{new_expires_at:c}=await o.call("PUT",Or(t),
-{body:l});n(`The token ${t.token_id.slice(0,12)}… now ends ${we(c)}.`)},children:[s("p",{children:["The token ",s(P,{text:t.
+{body:l});n(`The token ${t.token_id.slice(0,12)}… now ends ${ve(c)}.`)},children:[s("p",{children:["The token ",s(P,{text:t.
 token_id})," of ",s(C,{text:t.created_by,most:40})," ends"," ",s(X,{at:t.expires_at}),". Its open connections go on unti\
 l the new end."]}),s(Yn,{label:"New end",value:r,onInput:i})]})}function Rr({token:t,onClose:e,onDone:n}){let{api:o}=M(),
-[r,i]=g("The connections that end are being counted…");return $(()=>{let l=new AbortController;return ra(t.token_id)(o,
+[r,i]=g("The connections that end are being counted…");return I(()=>{let l=new AbortController;return ra(t.token_id)(o,
 l.signal).then(c=>!l.signal.aborted&&i(c),c=>!l.signal.aborted&&i(`The connections that end could not be counted. ${K(c)}`)),
-()=>l.abort()},[o,t.token_id]),s(pe,{title:"Revoke the access token",submit:"Revoke",danger:!0,onClose:e,onConfirm:async()=>{
+()=>l.abort()},[o,t.token_id]),s(me,{title:"Revoke the access token",submit:"Revoke",danger:!0,onClose:e,onConfirm:async()=>{
 await o.call("DELETE",Or(t),{body:{}}),n(`The token ${t.token_id.slice(0,12)}… was revoked.`)},children:[s("p",{children:[
 "The token ",s(P,{text:t.token_id})," of ",s(C,{text:t.created_by,most:40})," stops working at once, for good."]}),s("p",
 {role:"status",children:r})]})}function Nr({subject:t,onClose:e,onDone:n}){let{api:o}=M(),[r,i]=g("Its tokens are being \
-counted…");return $(()=>{let l=new AbortController;return Mr(o,t,l.signal).then(({count:c,all:u})=>!l.signal.aborted&&
-i(`${u?"":"At least "}${I(c,"valid token")} ${c===1?"ends":"end"}, with all connections.`),c=>!l.signal.aborted&&i(`Its \
-tokens could not be counted. ${K(c)}`)),()=>l.abort()},[o,t]),s(pe,{title:"Revoke all tokens of this subject",submit:"Re\
+counted…");return I(()=>{let l=new AbortController;return Mr(o,t,l.signal).then(({count:c,all:u})=>!l.signal.aborted&&
+i(`${u?"":"At least "}${O(c,"valid token")} ${c===1?"ends":"end"}, with all connections.`),c=>!l.signal.aborted&&i(`Its \
+tokens could not be counted. ${K(c)}`)),()=>l.abort()},[o,t]),s(me,{title:"Revoke all tokens of this subject",submit:"Re\
 voke all",danger:!0,onClose:e,onConfirm:async()=>{let l=`tokens?subject=${encodeURIComponent(t)}`,{revoked:c}=await o.call(
-"DELETE",l,{body:{}});n(`${I(c,"token")} revoked.`)},children:[s("p",{children:["All tokens of ",s(C,{text:t,most:128}),
+"DELETE",l,{body:{}});n(`${O(c,"token")} revoked.`)},children:[s("p",{children:["All tokens of ",s(C,{text:t,most:128}),
 " stop working at once, for good. A backend can issue it new ones."]}),s("p",{role:"status",children:r})]})}function ra(t){
 return async(e,n)=>{let r=(await e.get(`connections${B({token_id:t,limit:1})}`,{signal:n})).edges??[],i=r.reduce((c,u)=>c+
-u.matching,0),a=r.filter(c=>!c.answered).map(c=>c.name),l=i===0?"No connection ends with it.":`${I(i,"connection")} ${i===
-1?"ends":"end"} with it.`;return a.length===0?l:`${l} Not counted are those at ${He(a.slice(0,10))}, which did not answe\
-r.`}}var Dr=/^[\w\-~@.]*$/;function ht(t){let e=/[A-Za-z0-9]$/.test(t)?`${t}.`:t;return Dr.test(e)&&e.length<=127?e:void 0}var Fr="At most 127 of a\
--z A-Z 0-9 _ - ~ @ and dots; a dot is added after a letter or digit.";function ce(t){return t.length>0&&t.length<=128&&Dr.
+u.matching,0),a=r.filter(c=>!c.answered).map(c=>c.name),l=i===0?"No connection ends with it.":`${O(i,"connection")} ${i===
+1?"ends":"end"} with it.`;return a.length===0?l:`${l} Not counted are those at ${qe(a.slice(0,10))}, which did not answe\
+r.`}}var Dr=/^[\w\-~@.]*$/;function ft(t){let e=/[A-Za-z0-9]$/.test(t)?`${t}.`:t;return Dr.test(e)&&e.length<=127?e:void 0}var Fr="At most 127 of a\
+-z A-Z 0-9 _ - ~ @ and dots; a dot is added after a letter or digit.";function de(t){return t.length>0&&t.length<=128&&Dr.
 test(t)}function It(t){let e=t.indexOf("/"),n=e<0?t:t.slice(0,e);if(n.includes("%"))return"has a zone, which a mask may not have";
 let o=jr(n),r=o?void 0:sa(n);if(!o&&!r)return"is neither an address nor a CIDR such as 10.0.0.0/8";if(r&&aa(r))return"is\
  an IPv4 address in the form of IPv6; write it as IPv4";if(e<0)return;let i=o?32:128,a=t.slice(e+1);if(!/^(0|[1-9]\d{0,2})$/.
@@ -319,20 +319,20 @@ for(let[r,i]of o.entries())if(/^[0-9a-f]{1,4}$/i.test(i))n.push(Number.parseInt(
 let[a=0,l=0,c=0,u=0]=i.split(".").map(Number);n.push(a*256+l,c*256+u)}else return;return n}function aa(t){return t.slice(
 0,5).every(e=>e===0)&&t[5]===65535}var to=64,no=512,Xr=256,la=2**40,eo=t=>t?String(t):"";function Lr(t){return{name:t?.name??"",description:t?.description??
 "",prefix:t?.tenant_prefix??"",masks:(t?.allow_ip_masks??[]).join(`
-`),maxTokens:eo(t?.max_tokens),maxBytes:eo(t?.max_bytes),calls:eo(t?.calls_per_second)}}function oo(t){return{prefix:ht(
-t.prefix)===void 0?Fr:void 0,masks:Nt(ne(t.masks)),maxTokens:Oe(t.maxTokens),maxBytes:Oe(t.maxBytes),calls:Oe(t.calls)}}
-function Ur(t){let e=Ae(t.name);return e<1||e>to||Ae(t.description)>no?!1:Object.values(oo(t)).every(n=>n===void 0)}function Rt(t){
-return{name:t.name,description:t.description,tenant_prefix:ht(t.prefix)??t.prefix,allow_ip_masks:ne(t.masks),max_tokens:Number(
+`),maxTokens:eo(t?.max_tokens),maxBytes:eo(t?.max_bytes),calls:eo(t?.calls_per_second)}}function oo(t){return{prefix:ft(
+t.prefix)===void 0?Fr:void 0,masks:Nt(ne(t.masks)),maxTokens:Ie(t.maxTokens),maxBytes:Ie(t.maxBytes),calls:Ie(t.calls)}}
+function Ur(t){let e=Me(t.name);return e<1||e>to||Me(t.description)>no?!1:Object.values(oo(t)).every(n=>n===void 0)}function Rt(t){
+return{name:t.name,description:t.description,tenant_prefix:ft(t.prefix)??t.prefix,allow_ip_masks:ne(t.masks),max_tokens:Number(
 t.maxTokens),max_bytes:Number(t.maxBytes),calls_per_second:Number(t.calls)}}function Br(t,e){let n=Rt(t),o=Object.entries(
 Rt(e)).filter(([r,i])=>JSON.stringify(i)!==JSON.stringify(n[r]));return Object.fromEntries(o)}function Nt(t){if(t.length>
-Xr)return`At most ${Xr} masks.`;for(let e of t){let n=It(e);if(n)return`${e} ${n}.`}}function Oe(t,e=la){if(!(t===""||/^\d{1,13}$/.
+Xr)return`At most ${Xr} masks.`;for(let e of t){let n=It(e);if(n)return`${e} ${n}.`}}function Ie(t,e=la){if(!(t===""||/^\d{1,13}$/.
 test(t)&&Number(t)<=e))return`A whole number up to ${e.toLocaleString("en")}, or nothing.`}var ca=256,da=128,Jr=2**31;function Wr({onClose:t,onIssued:e}){let{api:n,session:o}=M(),r=oe(),[i,a]=g({createdBy:o.operator??
 "",description:"",subject:"",tenants:"",pub:"",sub:"#",history:"",presence:"",end:"15m",masks:"",origins:"",regions:"",ingress:"",
-egress:"",websocket:!0,webtransport:!0}),l=d=>f=>a(p=>({...p,[d]:f})),c=ne(i.tenants).find(d=>!ce(d));return s(be,{title:"\
+egress:"",websocket:!0,webtransport:!0}),l=d=>f=>a(p=>({...p,[d]:f})),c=ne(i.tenants).find(d=>!de(d));return s(we,{title:"\
 Issue a trial token",onClose:t,children:[s("p",{class:"quiet",children:"For a trial. Apps get theirs from their backend,\
- which holds a master token."}),s(fe,{action:r,submit:"Issue",onSubmit:async()=>{let d=ne(i.tenants);if(d.length===0)throw new Error(
+ which holds a master token."}),s(pe,{action:r,submit:"Issue",onSubmit:async()=>{let d=ne(i.tenants);if(d.length===0)throw new Error(
 "name at least one tenant");if(i.createdBy==="")throw new Error("say who creates it");if(!i.websocket&&!i.webtransport)throw new Error(
-"allow at least one transport");if(c||Nt(ne(i.masks))||Oe(i.ingress)||Oe(i.egress))throw new Error("correct the fields t\
+"allow at least one transport");if(c||Nt(ne(i.masks))||Ie(i.ingress)||Ie(i.egress))throw new Error("correct the fields t\
 hat are marked");let f=m=>m===""?void 0:Number(m),p=i.websocket!==i.webtransport,h={created_by:i.createdBy,description:i.
 description,subject:i.subject===""?void 0:i.subject,right:{tenant_grants:[{tenant_ids:d,allow_channels_pub:ne(i.pub),allow_channels_sub:ne(
 i.sub),allow_channels_history:ne(i.history),allow_channels_presence:ne(i.presence)}],allow_ip_masks:ne(i.masks),allowed_ws_origin:ne(
@@ -347,14 +347,14 @@ ibe to. Nothing: subscriptions begin now."}),s(x,{label:"May see who is present 
 rows:2,mono:!0,hint:"To join needs no more than to subscribe, and a subject."})]}),s(Yn,{label:"Valid until",value:i.end,
 onInput:l("end")}),s("div",{class:"row",children:[s(x,{label:"Created by",value:i.createdBy,onInput:l("createdBy"),count:{
 now:Gn(i.createdBy),most:ca,unit:"bytes"}}),s(x,{label:"Description",value:i.description,onInput:l("description"),count:{
-now:Ae(i.description),most:512,unit:"characters"}})]}),s(x,{label:"Subject",value:i.subject,onInput:l("subject"),count:{
+now:Me(i.description),most:512,unit:"characters"}})]}),s(x,{label:"Subject",value:i.subject,onInput:l("subject"),count:{
 now:Gn(i.subject),most:da,unit:"bytes"},hint:"Whose it is. Subscribers may see it."}),s("details",{children:[s("summary",
 {children:"More limits"}),s(x,{label:"Address masks",value:i.masks,onInput:l("masks"),mono:!0,error:Nt(ne(i.masks))}),s(
 x,{label:"Origins of pages",value:i.origins,onInput:l("origins"),mono:!0,hint:"Such as https://app.example.com"}),s(x,{label:"\
 Regions",value:i.regions,onInput:l("regions"),mono:!0,hint:"Such as EU or US"}),s("fieldset",{children:[s("legend",{children:"\
-Transports"}),s(_e,{label:"WebSocket",checked:i.websocket,onChange:l("websocket")}),s(_e,{label:"WebTransport",checked:i.
+Transports"}),s(ke,{label:"WebSocket",checked:i.websocket,onChange:l("websocket")}),s(ke,{label:"WebTransport",checked:i.
 webtransport,onChange:l("webtransport")})]}),s("div",{class:"row",children:[s(x,{label:"May send, KB/s",value:i.ingress,
-onInput:l("ingress"),error:Oe(i.ingress,Jr)}),s(x,{label:"May receive, KB/s",value:i.egress,onInput:l("egress"),error:Oe(
+onInput:l("ingress"),error:Ie(i.ingress,Jr)}),s(x,{label:"May receive, KB/s",value:i.egress,onInput:l("egress"),error:Ie(
 i.egress,Jr)})]})]})]})]})}var ua=[["","any"],["valid","valid"],["expired","expired"],["revoked","revoked"]],ha={valid:"good",expired:"plain",revoked:"\
 bad"};function Hr({query:t}){let{api:e,notify:n}=M(),o=W(),[r,i]=g(),a={id:t.id??"",tenant:t.tenant??"",subject:t.subject??
 "",created_by:t.created_by??"",status:t.status??""},l=$r(e,a),c=()=>i(void 0),u=d=>{c(),n(d),l.refresh()};return s(E,{children:[
@@ -364,93 +364,93 @@ Revoke all of this subject"}),o&&s("button",{type:"button",class:"primary",onCli
  a trial token"})]}),s(fa,{query:a,onSearchAgain:l.refresh}),s(Y,{error:l.error,known:!1}),s(pa,{search:l,filtered:Object.
 values(a).some(d=>d!==""),onAction:(d,f)=>i({what:d,token:f})}),r?.what==="issue"&&s(Wr,{onClose:c,onIssued:d=>{i({what:"\
 issued",issued:d}),l.refresh()}}),r?.what==="issued"&&s(Mt,{title:"The access token",label:"Access token",secret:r.issued.
-token,onClose:c,children:s("p",{children:["Its id is ",s(P,{text:r.issued.token_id}),". It expires ",we(r.issued.expires_at),
+token,onClose:c,children:s("p",{children:["Its id is ",s(P,{text:r.issued.token_id}),". It expires ",ve(r.issued.expires_at),
 "."]})}),r?.what==="explain"&&s(Cr,{token:r.token,onClose:c}),r?.what==="refresh"&&s(Ir,{token:r.token,onClose:c,onDone:u}),
 r?.what==="revoke"&&s(Rr,{token:r.token,onClose:c,onDone:u}),r?.what==="revoke subject"&&s(Nr,{subject:r.subject,onClose:c,
-onDone:u})]})}function fa({query:t,onSearchAgain:e}){let[n,o]=g(t),r=JSON.stringify(t);$(()=>o(t),[r]);let i=a=>l=>o(c=>({
+onDone:u})]})}function fa({query:t,onSearchAgain:e}){let[n,o]=g(t),r=JSON.stringify(t);ae(()=>o(t),[r]);let i=a=>l=>o(c=>({
 ...c,[a]:l.trim()}));return s("search",{children:s("form",{class:"filters","aria-label":"Search access tokens",onSubmit:a=>{
-if(a.preventDefault(),!qe.test(n.id))return;let l=O("tokens",n);l===O("tokens",t)?e():location.hash=l},children:[s(x,{label:"\
-Id",value:n.id,onInput:a=>i("id")(ze(a.trim())),mono:!0,error:qe.test(n.id)?void 0:"An id has up to 32 digits of 0-9 and\
+if(a.preventDefault(),!ze.test(n.id))return;let l=$("tokens",n);l===$("tokens",t)?e():location.hash=l},children:[s(x,{label:"\
+Id",value:n.id,onInput:a=>i("id")(Ge(a.trim())),mono:!0,error:ze.test(n.id)?void 0:"An id has up to 32 digits of 0-9 and\
  a-f.",hint:"Its beginning will do."}),s(x,{label:"Tenant",value:n.tenant,onInput:i("tenant"),mono:!0,hint:"The whole na\
 me."}),s(x,{label:"Subject",value:n.subject,onInput:a=>o(l=>({...l,subject:a})),hint:"The whole subject."}),s(x,{label:"\
 Created by",value:n.created_by,onInput:a=>o(l=>({...l,created_by:a})),hint:"The whole label."}),s(z,{label:"State",value:n.
 status,onInput:i("status"),options:ua}),s("div",{class:"buttons",children:[s("button",{type:"submit",class:"primary",children:"\
-Search"}),s("a",{class:"button",href:O("tokens"),children:"Clear"})]})]})})}function pa({search:t,filtered:e,onAction:n}){
+Search"}),s("a",{class:"button",href:$("tokens"),children:"Clear"})]})]})})}function pa({search:t,filtered:e,onAction:n}){
 let[o,r]=g(),i=W(),{found:a,busy:l}=t,c=a?.tokens??[],u=!l&&a!==void 0&&a.next!==""&&c.length===0;return s(E,{children:[
-s("div",{role:"status",class:"with-button",children:[l&&a&&a.asked>0&&s("span",{children:["Still searching: ",I(c.length,
+s("div",{role:"status",class:"with-button",children:[l&&a&&a.asked>0&&s("span",{children:["Still searching: ",O(c.length,
 "token")," found so far."]}),u&&s("span",{children:"The search was stopped before its end."})]}),l&&a&&a.asked>0&&s("but\
 ton",{type:"button",onClick:t.stop,children:"Stop the search"}),u&&s("button",{type:"button",onClick:t.goOn,children:"Se\
-arch on"}),l&&!a&&s(H,{what:"the access tokens"}),c.length>0&&s(le,{label:"Access tokens",columns:ma(o,r),rows:c,keyOf:d=>d.
+arch on"}),l&&!a&&s(H,{what:"the access tokens"}),c.length>0&&s(ce,{label:"Access tokens",columns:ma(o,r),rows:c,keyOf:d=>d.
 token_id,busy:l,detail:d=>o===d.token_id&&s(Er,{token:d,onAction:f=>n(f,d)})}),!l&&a&&c.length===0&&a.next===""&&s(L,{children:e?
 s("p",{children:"No access token matches. Ask for less, or clear the search. Tokens are forgotten a day after they expir\
 e."}):s("p",{children:["There is no access token yet. Backends issue them with a master token",i?"; the button above iss\
-ues one for a trial":"","."]})}),s(ye,{page:t.page,more:!l&&!u&&(a?.next??"")!=="",onPrevious:t.previous,onNext:t.next})]})}
-function ma(t,e){return[{label:"Id",cell:({token_id:n})=>s(Ge,{open:t===n,label:`Details of token ${n.slice(0,12)}`,onToggle:()=>e(
+ues one for a trial":"","."]})}),s(be,{page:t.page,more:!l&&!u&&(a?.next??"")!=="",onPrevious:t.previous,onNext:t.next})]})}
+function ma(t,e){return[{label:"Id",cell:({token_id:n})=>s(Ke,{open:t===n,label:`Details of token ${n.slice(0,12)}`,onToggle:()=>e(
 t===n?void 0:n),children:s("code",{children:n.slice(0,12)})})},{label:"Subject",cell:({subject:n})=>n?s(C,{text:n,most:40}):
 s(E,{children:"–"})},{label:"Created by",cell:({created_by:n})=>s(C,{text:n,most:40})},{label:"Tenants",cell:({right:n})=>s(
 ro,{names:(n.tenant_grants??[]).flatMap(o=>o.tenant_ids??[])})},{label:"State",cell:({status:n})=>s(N,{mood:ha[n]??"plai\
 n",children:n})},{label:"Made",cell:({created_at:n})=>s(X,{at:n})},{label:"Ends",cell:({expires_at:n})=>s(X,{at:n})}]}function ro({
-names:t}){let e=[...new Set(t)];return e.length===0?s(E,{children:"–"}):s("span",{class:"list",title:e.length>2?He(e.slice(
+names:t}){let e=[...new Set(t)];return e.length===0?s(E,{children:"–"}):s("span",{class:"list",title:e.length>2?qe(e.slice(
 0,50)):void 0,children:[e.slice(0,2).map(n=>s(P,{text:n,most:40},n)),e.length>2&&s("span",{class:"quiet",children:["and ",
-e.length-2," more"]})]})}var Ye=t=>`${t.edge}:${t.id}`,qr=t=>t?A(t):"none";function zr(t,e,n){return[{label:"Connection",cell:r=>{let i=Ye(r);return s(
-Ge,{open:e===i,label:`Details of connection ${r.id} at ${r.edge_name}`,onToggle:()=>n(e===i?void 0:i),children:r.id})}},
-...t?[{label:"Edge",cell:r=>s(C,{text:r.edge_name,most:40})}]:[],{label:"Token",cell:r=>s("a",{href:O("tokens",{id:r.token_id}),
+e.length-2," more"]})]})}var Ze=t=>`${t.edge}:${t.id}`,qr=t=>t?A(t):"none";function zr(t,e,n){return[{label:"Connection",cell:r=>{let i=Ze(r);return s(
+Ke,{open:e===i,label:`Details of connection ${r.id} at ${r.edge_name}`,onToggle:()=>n(e===i?void 0:i),children:r.id})}},
+...t?[{label:"Edge",cell:r=>s(C,{text:r.edge_name,most:40})}]:[],{label:"Token",cell:r=>s("a",{href:$("tokens",{id:r.token_id}),
 "aria-label":`Token ${r.token_id.slice(0,8)}`,children:s("code",{children:r.token_id.slice(0,8)})})},{label:"Subject",cell:({
 subject:r})=>r?s(C,{text:r,most:40}):s(E,{children:"–"})},{label:"Tenants",cell:r=>s(ro,{names:r.tenants??[]})},{label:"\
 Address",cell:r=>s("span",{class:"address",children:r.ip?s(P,{text:r.ip}):"unknown"})},{label:"Transport",cell:r=>s(E,{children:[
-Ke(r.transport)," ",r.draining&&s(N,{mood:"warn",children:"draining"})]})},{label:"Since",cell:r=>s(X,{at:r.since})},{label:"\
+Qe(r.transport)," ",r.draining&&s(N,{mood:"warn",children:"draining"})]})},{label:"Since",cell:r=>s(X,{at:r.since})},{label:"\
 Subscriptions",number:!0,cell:r=>A(r.subscriptions)},{label:"Queue",number:!0,cell:r=>J(r.queued_bytes)},{label:"Caps, K\
 B/s",cell:r=>`in ${qr(r.ingress_kb_per_sec)}, out ${qr(r.egress_kb_per_sec)}`},{label:"Dropped",number:!0,cell:r=>A(r.dropped)}]}var ga=5e3,so=200;function Gr({connection:t,onDisconnect:e}){let{api:n}=M(),o=W(),r=`connections/${encodeURIComponent(t.
-edge)}/${t.id}`,{data:i,error:a}=ee(Ye(t),ga,async d=>{try{return await n.get(r,d)}catch(f){if(f instanceof q&&f.status===
+edge)}/${t.id}`,{data:i,error:a}=ee(Ze(t),ga,async d=>{try{return await n.get(r,d)}catch(f){if(f instanceof q&&f.status===
 404&&f.code!=="not_found")return"gone";throw f}}),l=i==="gone"?void 0:i,c=l??t,u=`connection ${c.id} at ${c.edge_name}`;
-return s("div",{class:"connection-detail",children:[i==="gone"&&s("p",{role:"status",children:"It is closed now."}),s($e,
-{text:a}),s(ae,{of:[["Token",s(P,{text:c.token_id},"token"),"wide"],c.subject?["Subject",s(C,{text:c.subject,most:128},"\
+return s("div",{class:"connection-detail",children:[i==="gone"&&s("p",{role:"status",children:"It is closed now."}),s(Oe,
+{text:a}),s(le,{of:[["Token",s(P,{text:c.token_id},"token"),"wide"],c.subject?["Subject",s(C,{text:c.subject,most:128},"\
 subject")]:void 0,["Token ends",s(X,{at:c.expires_at},"expires")],["Waiting in its queue",J(c.queued_bytes)],["Dropped d\
 eliveries",A(c.dropped)]]}),s("h2",{children:"Subscriptions"}),!i&&!a&&s(H,{what:"the subscriptions"}),l&&s(ya,{detail:l}),
 s("div",{class:"buttons",children:[o&&i!=="gone"&&s("button",{type:"button","aria-label":`Disconnect ${u}`,onClick:e,children:"\
-Disconnect"}),s("a",{class:"button",href:O("connections",{token_id:c.token_id}),children:"All of its token"}),c.subject&&
-s("a",{class:"button",href:O("connections",{subject:c.subject}),children:"All of its subject"}),s("a",{class:"button",href:O(
+Disconnect"}),s("a",{class:"button",href:$("connections",{token_id:c.token_id}),children:"All of its token"}),c.subject&&
+s("a",{class:"button",href:$("connections",{subject:c.subject}),children:"All of its subject"}),s("a",{class:"button",href:$(
 "tokens",{id:c.token_id}),children:"Its token"})]})]})}function ya({detail:t}){let e=t.patterns??[],n=e.length-so+(t.more_patterns??
 0);return e.length===0?s("p",{children:"It is subscribed to nothing."}):s("ul",{class:"chips patterns","aria-label":"Sub\
 scriptions",tabIndex:0,children:[e.slice(0,so).map(({tenant:o,pattern:r})=>s("li",{children:[s(P,{text:r})," in ",s(P,{text:o})]},
-`${o} ${r}`)),e.length<so?(t.more_patterns??0)>0&&s("li",{children:["and ",I(t.more_patterns??0,"more","more")]}):n>0&&s(
+`${o} ${r}`)),e.length<so?(t.more_patterns??0)>0&&s("li",{children:["and ",O(t.more_patterns??0,"more","more")]}):n>0&&s(
 "li",{children:["and ",A(n)," more"]})]})}var ba=[["","any"],["websocket","WebSocket"],["webtransport","WebTransport"]];function Kr({query:t,edges:e,onAgain:n}){let[
-o,r]=g(t),i=JSON.stringify(t);$(()=>r(t),[i]);let a=d=>f=>r(p=>({...p,[d]:f.trim()})),l=o.ip===""?void 0:It(o.ip),c=e.map(
-d=>[d.id,Me(d.name,60)]),u=o.edge!==""&&!e.some(({id:d})=>d===o.edge)?[[o.edge,Me(o.edge,60)]]:[];return s("search",{children:s(
-"form",{class:"filters","aria-label":"Filter connections",onSubmit:d=>{if(d.preventDefault(),l||!qe.test(o.token_id))return;
-let f=O("connections",o);f===O("connections",t)?n():location.hash=f},children:[s(x,{label:"Token id",value:o.token_id,onInput:d=>a(
-"token_id")(ze(d.trim())),mono:!0,error:qe.test(o.token_id)?void 0:"An id has 32 digits of 0-9 and a-f.",hint:"The whole\
+o,r]=g(t),i=JSON.stringify(t);ae(()=>r(t),[i]);let a=d=>f=>r(p=>({...p,[d]:f.trim()})),l=o.ip===""?void 0:It(o.ip),c=e.map(
+d=>[d.id,$e(d.name,60)]),u=o.edge!==""&&!e.some(({id:d})=>d===o.edge)?[[o.edge,$e(o.edge,60)]]:[];return s("search",{children:s(
+"form",{class:"filters","aria-label":"Filter connections",onSubmit:d=>{if(d.preventDefault(),l||!ze.test(o.token_id))return;
+let f=$("connections",o);f===$("connections",t)?n():location.hash=f},children:[s(x,{label:"Token id",value:o.token_id,onInput:d=>a(
+"token_id")(Ge(d.trim())),mono:!0,error:ze.test(o.token_id)?void 0:"An id has 32 digits of 0-9 and a-f.",hint:"The whole\
  id."}),s(x,{label:"Subject",value:o.subject,onInput:d=>r(f=>({...f,subject:d})),hint:"The whole subject."}),s(x,{label:"\
 Tenant",value:o.tenant,onInput:a("tenant"),mono:!0}),s(x,{label:"Address",value:o.ip,onInput:a("ip"),mono:!0,error:l&&`I\
 t ${l}.`,hint:"One, or a CIDR."}),s(z,{label:"Transport",value:o.transport,onInput:a("transport"),options:ba}),s(z,{label:"\
 Edge",value:o.edge,onInput:a("edge"),options:[["","all"],...c,...u]}),s("div",{class:"buttons",children:[s("button",{type:"\
-submit",class:"primary",children:"Filter"}),s("a",{class:"button",href:O("connections"),children:"Clear"})]})]})})}function Qr({target:t,onClose:e,onDone:n}){let{api:o}=M(),{connection:r,tokenID:i}=t,[a,l]=g(r===void 0);return s(pe,{title:r?
+submit",class:"primary",children:"Filter"}),s("a",{class:"button",href:$("connections"),children:"Clear"})]})]})})}function Qr({target:t,onClose:e,onDone:n}){let{api:o}=M(),{connection:r,tokenID:i}=t,[a,l]=g(r===void 0);return s(me,{title:r?
 "Disconnect this connection":"Disconnect all of this token",submit:"Disconnect",danger:!0,onClose:e,onConfirm:async()=>{
 let u=a||!r?{token_id:i}:{edge:r.edge,id:r.id},{disconnected:d,unanswered:f}=await o.call("POST","connections/disconnect",
-{body:u}),p=f??[],h=p.length>0?` Not reached: ${He(p.slice(0,10))}, which did not answer. Try again later.`:"";n(`${I(d,
+{body:u}),p=f??[],h=p.length>0?` Not reached: ${qe(p.slice(0,10))}, which did not answer. Try again later.`:"";n(`${O(d,
 "connection")} disconnected.${h}`)},children:[r&&s("p",{children:["Connection ",r.id," at ",s(C,{text:r.edge_name})," is\
- closed."]}),r&&s(_e,{label:"All connections of its token",checked:a,onChange:l,hint:"At every edge."}),!r&&s("p",{children:[
+ closed."]}),r&&s(ke,{label:"All connections of its token",checked:a,onChange:l,hint:"At every edge."}),!r&&s("p",{children:[
 "All connections of the token ",s(P,{text:i})," are closed, at every edge."]}),s("p",{children:["A client may come back \
-while its token is valid. To keep it away,"," ",s("a",{href:O("tokens",{id:i}),children:"revoke the token"})," in place \
+while its token is valid. To keep it away,"," ",s("a",{href:$("tokens",{id:i}),children:"revoke the token"})," in place \
 of this."]})]})}var wa=100,va=3e3;function Vr({query:t}){let{api:e,notify:n}=M(),o=W(),[r,i]=g(!1),[a,l]=g([""]),[c,u]=g(),d={token_id:t.
-token_id??"",subject:t.subject??"",tenant:t.tenant??"",ip:t.ip??"",transport:t.transport??"",edge:t.edge??""},f=B(d);$(()=>l(
+token_id??"",subject:t.subject??"",tenant:t.tenant??"",ip:t.ip??"",transport:t.transport??"",edge:t.edge??""},f=B(d);I(()=>l(
 [""]),[f]);let p=`connections${B({...d,limit:wa,cursor:a[a.length-1]})}`,{data:h,stale:m,error:b,refresh:v}=ee(p,va,y=>e.
 get(p,y),r),w=h?.edges??[],k=h?.connections??[];return s(E,{children:[s(Z,{text:"Connections",children:[s("button",{type:"\
 button","aria-pressed":r,onClick:()=>i(!r),children:r?"Resume":"Pause"}),o&&d.token_id!==""&&s("button",{type:"button",onClick:()=>u(
 {tokenID:d.token_id}),children:"Disconnect all of this token"})]}),s(Kr,{query:d,edges:w,onAgain:v}),s(Y,{error:b,known:h!==
-void 0}),s(Qe,{edges:w,missing:["Its connections are not listed.","Their connections are not listed."]}),!h&&!b&&s(H,{what:"\
+void 0}),s(Ve,{edges:w,missing:["Its connections are not listed.","Their connections are not listed."]}),!h&&!b&&s(H,{what:"\
 the connections"}),h&&s(_a,{edges:w,paused:r}),k.length>0&&s(ka,{rows:k,several:w.length>1,busy:m,onDisconnect:y=>u({connection:y,
 tokenID:y.token_id})}),h&&!m&&k.length===0&&a.length===1&&s(L,{children:f===""?s("p",{children:"No client is connected. \
 Clients appear here as they connect with an access token."}):s("p",{children:"No connection matches. Ask for less, or cl\
-ear the filters."})}),s(ye,{page:a.length,more:!m&&(h?.next_cursor??"")!=="",onPrevious:()=>l(a.slice(0,-1)),onNext:()=>l(
+ear the filters."})}),s(be,{page:a.length,more:!m&&(h?.next_cursor??"")!=="",onPrevious:()=>l(a.slice(0,-1)),onNext:()=>l(
 [...a,h?.next_cursor??""])}),c&&s(Qr,{target:c,onClose:()=>u(void 0),onDone:y=>{u(void 0),n(y),v()}})]})}function _a({edges:t,
 paused:e}){let n=t.reduce((r,i)=>r+i.total,0),o=t.reduce((r,i)=>r+i.matching,0);return s("div",{class:"totals",children:[
-s("p",{children:[o===n?`${I(n,"connection")}.`:`${A(o)} of ${I(n,"connection")} match.`,e&&s("strong",{children:" Paused\
+s("p",{children:[o===n?`${O(n,"connection")}.`:`${A(o)} of ${O(n,"connection")} match.`,e&&s("strong",{children:" Paused\
 : the list is as it was."})]}),t.length>1&&s("ul",{class:"chips","aria-label":"By edge",children:t.slice(0,50).map(r=>s(
 "li",{children:[s(C,{text:r.name,most:40})," ",r.answered?A(r.matching):"no answer"]},r.id))})]})}function ka({rows:t,several:e,
-busy:n,onDisconnect:o}){let[r,i]=g();return s(le,{label:"Connections",columns:zr(e,r,i),rows:t,keyOf:Ye,busy:n,detail:a=>r===
-Ye(a)&&s(Gr,{connection:a,onDisconnect:()=>o(a)})})}function Yr(){let{api:t}=M(),[e,n]=g(),{data:o,error:r,refresh:i}=ee("edges",5e3,l=>t.get("edges",l)),a=o?.edges??[];return s(
-E,{children:[s(Z,{text:"Edges"}),s(Y,{error:r,known:o!==void 0}),!o&&!r&&s(H,{what:"the edges"}),s(Qe,{edges:a,missing:[
+busy:n,onDisconnect:o}){let[r,i]=g();return s(ce,{label:"Connections",columns:zr(e,r,i),rows:t,keyOf:Ze,busy:n,detail:a=>r===
+Ze(a)&&s(Gr,{connection:a,onDisconnect:()=>o(a)})})}function Yr(){let{api:t}=M(),[e,n]=g(),{data:o,error:r,refresh:i}=ee("edges",5e3,l=>t.get("edges",l)),a=o?.edges??[];return s(
+E,{children:[s(Z,{text:"Edges"}),s(Y,{error:r,known:o!==void 0}),!o&&!r&&s(H,{what:"the edges"}),s(Ve,{edges:a,missing:[
 "What it does is not known.","What they do is not known."]}),o&&a.length===0&&s(L,{children:s("p",{children:"No edge is \
 known yet. This one appears within seconds."})}),s("div",{class:"cards",children:a.map(l=>s(xa,{edge:l,onDrain:()=>n(l)},
 l.id))}),a.length===1&&s("p",{class:"quiet",children:"This edge is alone. Edges that share a broker, such as NATS, appea\
@@ -458,28 +458,28 @@ r here together."}),e&&s(Ta,{edge:e,onClose:()=>n(void 0),onDone:i})]})}function
 r=t.state==="draining"||o?.draining===!0;return s("article",{class:"card","aria-label":`Edge ${t.name}`,children:[s("div",
 {class:"card-head",children:[s("h2",{children:s(C,{text:t.name})}),s(At,{edge:t}),r&&s(N,{mood:"warn",children:"draining"}),
 t.state==="silent"&&s(N,{mood:"bad",children:"silent"}),!t.answered&&s(N,{mood:"bad",children:"no answer"}),t.answered&&
-!r&&t.state!=="silent"&&s(N,{mood:"good",children:"serving"})]}),s(ae,{of:[["Id",s(P,{text:t.id},"id"),"wide"],["Host",t.
+!r&&t.state!=="silent"&&s(N,{mood:"good",children:"serving"})]}),s(le,{of:[["Id",s(P,{text:t.id},"id"),"wide"],["Host",t.
 host?s(C,{text:t.host}):"none announced"],["Region",t.region?s(C,{text:t.region}):"none"],!t.self&&["Last heard of",s(X,
 {at:t.seen_at},"seen")],...o?Sa(o):[]]}),n&&t.answered&&!r&&s("div",{class:"buttons",children:s("button",{type:"button",
 "aria-label":`Drain ${t.name}`,onClick:e,children:"Drain"})})]})}function Sa(t){let e=Object.entries(t.connections??{}),
-n=e.reduce((r,[,i])=>r+i,0),o=e.map(([r,i])=>`${Ke(r)} ${A(i)}`).join(", ");return[["Connections",`${A(n)}${t.max_connections>
+n=e.reduce((r,[,i])=>r+i,0),o=e.map(([r,i])=>`${Qe(r)} ${A(i)}`).join(", ");return[["Connections",`${A(n)}${t.max_connections>
 0?` of ${A(t.max_connections)}`:""}${o?` (${o})`:""}`],["Subscriptions",`${A(t.subscriptions)} to ${A(t.patterns)} patte\
-rns`],["Waiting in queues",J(t.queued_bytes)],["Memory",J(t.memory_bytes)],["Token store",s(dt,{status:t},"store"),"wide"],
-["Broker",s(ut,{status:t},"broker"),"wide"],["Started",s(X,{at:t.started_at},"started")],["Version",s(C,{text:`${t.version}\
+rns`],["Waiting in queues",J(t.queued_bytes)],["Memory",J(t.memory_bytes)],["Token store",s(ut,{status:t},"store"),"wide"],
+["Broker",s(ht,{status:t},"broker"),"wide"],["Started",s(X,{at:t.started_at},"started")],["Version",s(C,{text:`${t.version}\
 , Caddy ${t.caddy}, ${t.go}`},"version"),"wide"]]}function Ta({edge:t,onClose:e,onDone:n}){let{api:o,notify:r}=M();return s(
-pe,{title:"Drain this edge",submit:"Drain",danger:!0,onClose:e,onConfirm:async()=>{await o.call("POST",`edges/${encodeURIComponent(
+me,{title:"Drain this edge",submit:"Drain",danger:!0,onClose:e,onConfirm:async()=>{await o.call("POST",`edges/${encodeURIComponent(
 t.id)}/drain`,{body:{}}),e(),r(`${t.name} is draining.`),n()},children:[s("p",{children:[s(C,{text:t.name})," will take \
 no new connections, and ask its clients to move to another edge. Those that stay are closed when the time of its drain i\
 s over."]}),s("p",{children:[s("strong",{children:"Only a restart of the edge ends a drain."}),t.self&&" It is the edge \
-that serves this page; the console goes on while it runs."]})]})}function Zr({query:t,names:e,onAgain:n}){let[o,r]=g(t),i=JSON.stringify(t);$(()=>r(t),[i]);let a=d=>f=>r(p=>({...p,[d]:f.
-trim()})),l=o.tenant.replace(/\*$/,""),c=l!==""&&!ce(l),u=o.history!==""&&!e.includes(o.history)?[o.history]:[];return s(
+that serves this page; the console goes on while it runs."]})]})}function Zr({query:t,names:e,onAgain:n}){let[o,r]=g(t),i=JSON.stringify(t);ae(()=>r(t),[i]);let a=d=>f=>r(p=>({...p,[d]:f.
+trim()})),l=o.tenant.replace(/\*$/,""),c=l!==""&&!de(l),u=o.history!==""&&!e.includes(o.history)?[o.history]:[];return s(
 "search",{children:s("form",{class:"filters","aria-label":"Filter what is kept",onSubmit:d=>{if(d.preventDefault(),c)return;
-let f=O("histories",o);f===O("histories",t)?n():location.hash=f},children:[s(z,{label:"In history",value:o.history,onInput:a(
+let f=$("histories",o);f===$("histories",t)?n():location.hash=f},children:[s(z,{label:"In history",value:o.history,onInput:a(
 "history"),options:[["","all"],...[...e,...u].map(d=>[d,d])]}),s(x,{label:"Of tenant",value:o.tenant,onInput:a("tenant"),
 mono:!0,error:c?"A tenant has 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots.":void 0,hint:"The whole name, or its beginning a\
 nd *."}),s("div",{class:"buttons",children:[s("button",{type:"submit",class:"primary",children:"Filter"}),s("a",{class:"\
-button",href:O("histories"),children:"Clear"})]})]})})}function es({target:t,onClose:e,onDone:n}){let{api:o}=M(),{history:r,tenant:i}=t,[a,l]=g(""),[c,u]=g(""),d=i?"tenant":"h\
-istory";return s(pe,{title:i?"Purge a tenant":"Purge a whole history",submit:"Purge",danger:!0,onClose:e,onConfirm:async()=>{
+button",href:$("histories"),children:"Clear"})]})]})})}function es({target:t,onClose:e,onDone:n}){let{api:o}=M(),{history:r,tenant:i}=t,[a,l]=g(""),[c,u]=g(""),d=i?"tenant":"h\
+istory";return s(me,{title:i?"Purge a tenant":"Purge a whole history",submit:"Purge",danger:!0,onClose:e,onConfirm:async()=>{
 if(c!==(i??r))throw new Error(`what you typed is not the name of the ${d}`);let p=i?{history:r,tenant:i,channel:a}:{history:r,
 all:!0},{removed:h}=await o.call("POST","histories/purge",{body:p}),b=[a&&`channel ${a}`,i&&`tenant ${i}`,`history ${r}`].
 filter(v=>v).join(", ");n(`${h===1?"1 message was":`${A(h)} messages were`} removed: ${b}.`)},children:[s("p",{children:[
@@ -505,42 +505,42 @@ padStart(4,"0")}  ${is(o).padEnd(47)}  ${r}`)}return e.join(`
 length-$a);return{messages:o.slice(r),omitted:e+r}}var Ft=t=>t.split(".")[1]??t;function jt({of:t,format:e,label:n}){let{text:o,note:r}=rs(t,e);return s("div",{class:"whole",children:[r&&s("p",{class:"\
 quiet",children:r}),s("pre",{tabIndex:0,role:"region","aria-label":n,dir:"auto",children:o})]})}var Oa=50,Ia=[["auto","text, or hex if binary"],["text","text"],["json","JSON"],["hex","hex"]];function as({names:t,target:e,
 purges:n}){let{api:o}=M(),[r,i]=g(t[0]??""),[a,l]=g(""),[c,u]=g("#"),[d,f]=g("auto"),[p,h]=g(),m=oe(),b=G(null),v=async(T,D)=>o.
-call("POST","histories/read",{body:{...T,after:D,limit:Oa}}),w=T=>m.run(async()=>{if(!ce(T.tenant))throw new Error("name\
+call("POST","histories/read",{body:{...T,after:D,limit:Oa}}),w=T=>m.run(async()=>{if(!de(T.tenant))throw new Error("name\
  the tenant: 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots");if(T.pattern==="")throw new Error("name a pattern; # is every ch\
 annel");h(void 0);let D=await v(T,"");h({...io({messages:[],omitted:0},D.messages??[]),query:T,next:D.next})}),k=T=>m.run(
-async()=>{let D=await v(T.query,T.next);h({...io(T,D.messages??[]),query:T.query,next:D.next})});$(()=>{e&&(i(e.history),
-l(e.tenant),b.current?.focus(),w({...e,pattern:c}))},[e]),$(()=>{p&&b.current?.scrollIntoView()},[p?.query]),$(()=>h(void 0),
+async()=>{let D=await v(T.query,T.next);h({...io(T,D.messages??[]),query:T.query,next:D.next})});I(()=>{e&&(i(e.history),
+l(e.tenant),b.current?.focus(),w({...e,pattern:c}))},[e]),I(()=>{p&&b.current?.scrollIntoView()},[p?.query]),I(()=>h(void 0),
 [n]);let y=t.includes(r)?r:t[0]??"";return s("section",{"aria-labelledby":"kept-messages",children:[s("h2",{id:"kept-mes\
 sages",tabIndex:-1,ref:b,children:"Messages"}),s("p",{class:"quiet",children:"Each page that is read is noted by the aud\
 it hook."}),s("form",{class:"filters","aria-label":"Read messages","aria-busy":m.busy,onSubmit:T=>{T.preventDefault(),w(
 {history:y,tenant:a,pattern:c})},children:[s(z,{label:"History",value:y,onInput:i,options:t.map(T=>[T,T])}),s(x,{label:"\
 Tenant",value:a,onInput:T=>l(T.trim()),mono:!0}),s(x,{label:"Pattern",value:c,onInput:T=>u(T.trim()),mono:!0,hint:"news.\
 # for example"}),s(z,{label:"Payload as",value:d,onInput:T=>f(T),options:Ia}),s("div",{class:"buttons",children:s("butto\
-n",{type:"submit",class:"primary","aria-disabled":m.busy,children:"Read"})})]}),s($e,{text:m.error}),m.busy&&!p&&s(H,{what:"\
+n",{type:"submit",class:"primary","aria-disabled":m.busy,children:"Read"})})]}),s(Oe,{text:m.error}),m.busy&&!p&&s(H,{what:"\
 the messages"}),p&&s(Ra,{found:p,format:d,busy:m.busy,onMore:()=>{k(p)}})]})}function Ra({found:t,format:e,busy:n,onMore:o}){
 let[r,i]=g(),{query:a,messages:l,omitted:c,next:u}=t,d=({payload:f})=>e==="auto"?os(f):e;return s(E,{children:[s("p",{role:"\
-status","aria-label":"What was read",children:[I(c+l.length,"message")," of ",s(P,{text:a.pattern})," in ",s(P,{text:a.tenant}),
+status","aria-label":"What was read",children:[O(c+l.length,"message")," of ",s(P,{text:a.pattern})," in ",s(P,{text:a.tenant}),
 ", history ",s(C,{text:a.history}),", oldest first.",u===""?" That is all.":"",c>0&&` The first ${A(c)} are not shown an\
-y more.`]}),l.length===0&&u===""?s(L,{children:s("p",{children:"No message of this pattern is kept."})}):s(le,{label:"Me\
+y more.`]}),l.length===0&&u===""?s(L,{children:s("p",{children:"No message of this pattern is kept."})}):s(ce,{label:"Me\
 ssages that are kept",columns:Na(d,r,i),rows:l,keyOf:({position:f})=>f,busy:n,detail:f=>r===f.position&&s(Da,{message:f,
 format:d(f)})}),u!==""&&s("button",{type:"button","aria-disabled":n,onClick:o,children:"More messages"})]})}function Na(t,e,n){
-return[{label:"Number",cell:({position:o,channel:r})=>s(Ge,{open:e===o,label:`Message ${Ft(o)} to ${r}`,onToggle:()=>n(e===
-o?void 0:o),children:Ft(o)})},{label:"Stored",cell:({time:o})=>s("time",{dateTime:o,children:we(o)})},{label:"Channel",cell:({
+return[{label:"Number",cell:({position:o,channel:r})=>s(Ke,{open:e===o,label:`Message ${Ft(o)} to ${r}`,onToggle:()=>n(e===
+o?void 0:o),children:Ft(o)})},{label:"Stored",cell:({time:o})=>s("time",{dateTime:o,children:ve(o)})},{label:"Channel",cell:({
 channel:o})=>s(P,{text:o,most:120})},{label:"Size",number:!0,cell:({payload:o})=>J(o.size)},{label:"Payload",cell:o=>s("\
 bdi",{class:"preview",children:Dt(o.payload,t(o))})}]}function Da({message:t,format:e}){let{position:n,time:o,payload:r}=t;
-return s("div",{class:"message-detail",children:[s(ae,{of:[["Position",s(P,{text:n},"position"),"wide"],["Stored",s("tim\
+return s("div",{class:"message-detail",children:[s(le,{of:[["Position",s(P,{text:n},"position"),"wide"],["Stored",s("tim\
 e",{dateTime:o,children:o})],["Size",`${A(r.size)} bytes`]]}),s(jt,{of:r,format:e,label:`Payload of message ${Ft(n)}`})]})}var Fa=50,ja=8,Xa=1e4;function ls({query:t}){let{api:e,session:n,notify:o}=M(),r=W(),i=r&&n.tail===!0,[a,l]=g([""]),[c,u]=g(),
-[d,f]=g(),[p,h]=g(0),m={history:t.history??"",tenant:t.tenant??""},b=B(m);$(()=>l([""]),[b]);let v=`histories${B({...m,limit:Fa,
+[d,f]=g(),[p,h]=g(0),m={history:t.history??"",tenant:t.tenant??""},b=B(m);I(()=>l([""]),[b]);let v=`histories${B({...m,limit:Fa,
 cursor:a[a.length-1]})}`,{data:w,stale:k,error:y,refresh:T}=ee(v,Xa,async ie=>{try{return await e.get(v,ie)}catch(V){if(V instanceof
-q&&V.code==="no_histories")return"none";throw V}}),D=w==="none"?void 0:w,te=D?.totals??[],Te=te.reduce((ie,V)=>ie+V.tenants,
-0),ue=D?.histories??[];return s(E,{children:[s(Z,{text:"Histories"}),s("p",{class:"quiet",children:"What this edge keeps\
+q&&V.code==="no_histories")return"none";throw V}}),D=w==="none"?void 0:w,te=D?.totals??[],Ee=te.reduce((ie,V)=>ie+V.tenants,
+0),he=D?.histories??[];return s(E,{children:[s(Z,{text:"Histories"}),s("p",{class:"quiet",children:"What this edge keeps\
  of messages, so that clients that come back get what they have missed."}),s(Y,{error:y,known:w!==void 0}),!w&&!y&&s(H,{
 what:"the histories"}),(w==="none"||D&&te.length===0)&&s(La,{}),D&&te.length>0&&s(E,{children:[s(Ua,{totals:te,onPurge:ie=>f(
 {history:ie})}),s("section",{"aria-labelledby":"tenants",children:[s("h2",{id:"tenants",children:"By tenant"}),(b!==""||
-Te>ja)&&s(Zr,{query:m,names:te.map(({history:ie})=>ie),onAgain:T}),ue.length>0&&s(le,{label:"What is kept",columns:Ja(r?
-{read:i?u:void 0,purge:f}:void 0),rows:ue,keyOf:Ba,busy:k}),!k&&ue.length===0&&a.length===1&&s(L,{children:b===""?s("p",
+Ee>ja)&&s(Zr,{query:m,names:te.map(({history:ie})=>ie),onAgain:T}),he.length>0&&s(ce,{label:"What is kept",columns:Ja(r?
+{read:i?u:void 0,purge:f}:void 0),rows:he,keyOf:Ba,busy:k}),!k&&he.length===0&&a.length===1&&s(L,{children:b===""?s("p",
 {children:"Nothing is kept yet. Messages are kept from when clients publish to a channel of a history."}):s("p",{children:"\
-Nothing that is kept matches. Ask for less, or clear the filters."})}),s(ye,{page:a.length,more:!k&&(D.next_cursor??"")!==
+Nothing that is kept matches. Ask for less, or clear the filters."})}),s(be,{page:a.length,more:!k&&(D.next_cursor??"")!==
 "",onPrevious:()=>l(a.slice(0,-1)),onNext:()=>l([...a,D.next_cursor??""])})]}),i&&s(as,{names:te.map(({history:ie})=>ie),
 target:c,purges:p}),r&&!i&&s("p",{class:"quiet",children:["Messages are not shown on this page: the console has ",s("cod\
 e",{children:"tail off"}),"."]})]}),d&&s(es,{target:d,onClose:()=>f(void 0),onDone:ie=>{f(void 0),h(V=>V+1),o(ie),T()}})]})}
@@ -549,7 +549,7 @@ st once, and forgotten."}),s("p",{children:["A history keeps the messages of som
 y <name> { channels … }"})," in the block ",s("code",{children:"pubsub"})," of the Caddyfile. docs/history.md says wha\
 t it promises."]})]})}function Ua({totals:t,onPurge:e}){let n=W();return s("div",{class:"cards",children:t.map(o=>s("art\
 icle",{class:"card","aria-label":`History ${o.history}`,children:[s("div",{class:"card-head",children:[s("h2",{children:s(
-C,{text:o.history})}),!o.configured&&s(N,{mood:"warn",children:"not configured any more"})]}),s(ae,{of:[["Tenants",A(o.tenants)],
+C,{text:o.history})}),!o.configured&&s(N,{mood:"warn",children:"not configured any more"})]}),s(le,{of:[["Tenants",A(o.tenants)],
 ["Channels",A(o.channels)],["Messages",A(o.messages)],["Size",J(o.bytes)],["Oldest message",s(X,{at:o.oldest},"oldest")]]}),
 n&&s("div",{class:"buttons",children:s("button",{type:"button","aria-label":`Purge the history ${o.history}`,onClick:()=>e(
 o.history),children:"Purge"})})]},o.history))})}var Ba=({history:t,tenant:e})=>`${t}:${e}`;function Ja(t){let e=[{label:"\
@@ -567,7 +567,7 @@ button",class:"expand","aria-expanded":n,"aria-label":`${cs.format(a)}, message 
 warn",children:"late"})]}),s("span",{class:"quiet",children:J(i.size)}),n?s(jt,{of:i,format:e,label:`Payload of message ${c}`}):
 s("bdi",{class:"preview",children:Dt(i,e)})]})}var Ha=[["broadcast","every subscriber"],["one-nearest","one subscriber, the nearest"],["one-random","one subscriber, at\
  random"]];function us({tail:t}){let e=oe(),[n,o]=g(""),[r,i]=g(""),[a,l]=g("broadcast"),[c,u]=g(0);return s("section",{
-class:"card","aria-labelledby":"test-publish",children:[s("h2",{id:"test-publish",children:"Test publish"}),s(fe,{action:e,
+class:"card","aria-labelledby":"test-publish",children:[s("h2",{id:"test-publish",children:"Test publish"}),s(pe,{action:e,
 submit:"Publish",onSubmit:async()=>{if(n==="")throw new Error("name the channel");await t.publish(n,r,a),u(f=>f+1)},children:[
 s("div",{class:"row",children:[s(x,{label:"Channel",value:n,onInput:f=>o(f.trim()),mono:!0}),s(z,{label:"To",value:a,onInput:f=>l(
 f),options:Ha})]}),s(x,{label:"Payload",value:r,onInput:i,rows:2,mono:!0}),s("p",{role:"status",class:"quiet",children:c>
@@ -578,71 +578,71 @@ code=e,this.tenant=o.tenant,this.pattern=o.pattern,this.channel=o.channel,this.s
 this.retryAfter=o.retryAfter}};function hs(t){let{message:e,code:n,cause:o}=t??{};return`${(o?hs(o):"")||e||n||""}`.slice(
 0,300).replace(/[AM]T_[\w.~+-]+/g,"…")}function fs(t,e){let n=t===401?"unauthorized":/^(429|50[234])$/.test(`${t}`)?"u\
 navailable":"unreachable",o=`HTTP status ${t}, and the answer is no edge's: is the address right?`;return new _(n,o,{status:t,
-retryAfter:e})}function de(t,e,n){return t instanceof _?t:new _(e,n,{cause:t})}function Q(t){return new _("disconnected","there is no c\
+retryAfter:e})}function ue(t,e,n){return t instanceof _?t:new _(e,n,{cause:t})}function Q(t){return new _("disconnected","there is no c\
 onnection to an edge",t===void 0?{}:{cause:t})}function Xt(t,e){let n=URL.canParse(t)?new URL(t):void 0;if(!n||!/^https?:$/.test(n.protocol)||n.username||n.password||n.
 search||n.hash)throw new _("bad_option","an address is a URL with https:// and without user, query and fragment");if(n.protocol===
 "http:"&&!e&&!qa(n.hostname))throw new _("bad_option","an address with http:// must be on this machine, or allowPlaintex\
 t be set");return n}function qa(t){return/^(.+\.)?localhost$|^127(\.\d+){3}$|^\[::1\]$/.test(t)}var S=()=>performance.now();function re(t,e,n=new Set){return new Promise((o,r)=>{let i=()=>{clearTimeout(c),e.removeEventListener(
 "abort",a),n.delete(l)},a=()=>{i(),r(e.reason)},l=()=>{i(),o()},c=setTimeout(l,t);n.add(l),e.addEventListener("abort",a),
-e.aborted&&a()})}async function Fe(t,...e){let n,o=new Promise(r=>{n=setTimeout(r,t)});await Promise.race([o,...e]).catch(
-()=>{}),clearTimeout(n)}async function je(t,e,n){t.throwIfAborted();let o=new AbortController,r=()=>o.abort(t.reason),i=setTimeout(
+e.aborted&&a()})}async function je(t,...e){let n,o=new Promise(r=>{n=setTimeout(r,t)});await Promise.race([o,...e]).catch(
+()=>{}),clearTimeout(n)}async function Xe(t,e,n){t.throwIfAborted();let o=new AbortController,r=()=>o.abort(t.reason),i=setTimeout(
 ()=>o.abort(new _("timeout","the edge does not answer")),e);t.addEventListener("abort",r);try{return await n(o.signal)}finally{
-clearTimeout(i),t.removeEventListener("abort",r),o.abort()}}function ve(t,e){return new Promise((n,o)=>{let r=()=>o(e.reason);
+clearTimeout(i),t.removeEventListener("abort",r),o.abort()}}function _e(t,e){return new Promise((n,o)=>{let r=()=>o(e.reason);
 e.aborted&&r(),e.addEventListener("abort",r),t.then(n,o).finally(()=>e.removeEventListener("abort",r))})}function se(t,e){
 return t<=1?0:Math.random()*Math.min(e.maxBackOff,e.minBackOff*2**Math.min(t-2,30))}var za=1e5,ao=0;async function ps(t,e,n,o){ao=ao+1>>>0;let r=ao,i=e(r),a=!1,l=f=>new _("outcome_unknown","no edge has sa\
 id whether the message is stored",{...o,cause:f}),c=new AbortController,u=setTimeout(()=>c.abort(a?l():Q()),za),d;try{for(let f=2;;f++){
-d=await Ga(t,n,c.signal,o);let p=d.confirm(i,r);a=!0;try{return await ve(p,c.signal)}catch(h){c.signal.throwIfAborted();
+d=await Ga(t,n,c.signal,o);let p=d.confirm(i,r);a=!0;try{return await _e(p,c.signal)}catch(h){c.signal.throwIfAborted();
 let{code:m}=h;if(m!=="disconnected"&&(m!=="unconfirmed"||!n))throw new _(m,void 0,o);if(!n)throw l(h);m==="unconfirmed"&&
 await re(se(f,t.settings),c.signal)}}}catch(f){let{code:p}=f;throw a&&(p==="disconnected"||p==="closed")?l(f):f}finally{
-clearTimeout(u),d?.forgetConfirm(r)}}async function Ga(t,e,n,o){for(;;){if(t.over)throw t.over;if(t.gate){await ve(new Promise(
-i=>t.gate?.push(i)),n);continue}let r=t.publishOn??t.current;if(r?.alive)if(r.features===void 0)await ve(r.featured,n);else{
+clearTimeout(u),d?.forgetConfirm(r)}}async function Ga(t,e,n,o){for(;;){if(t.over)throw t.over;if(t.gate){await _e(new Promise(
+i=>t.gate?.push(i)),n);continue}let r=t.publishOn??t.current;if(r?.alive)if(r.features===void 0)await _e(r.featured,n);else{
 if(r.features.includes("history"))return r;throw new _("no_history","the edge has no histories, and confirms nothing",o)}else{
-if(!e)throw Q();await ve(t.changed(),n)}}}var Ka=new TextEncoder,Qa=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),lo=1024,Va=["PING","PONG","RECONNECT","OK:AUT\
-H"],Ya=/^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::(complete|gap))?$/,Za=/^OK:PUB:(0|[1-9]\d{0,9})(?::([^:]+))?$/,Xe=t=>Ka.
-encode(t);function Se(t){try{return Qa.decode(t)}catch(e){throw new _("protocol","text that is not UTF-8",{cause:e})}}var el=new Map(
+if(!e)throw Q();await _e(t.changed(),n)}}}var Ka=new TextEncoder,Qa=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),lo=1024,Va=["PING","PONG","RECONNECT","OK:AUT\
+H"],Ya=/^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::(complete|gap))?$/,Za=/^OK:PUB:(0|[1-9]\d{0,9})(?::([^:]+))?$/,Le=t=>Ka.
+encode(t);function Te(t){try{return Qa.decode(t)}catch(e){throw new _("protocol","text that is not UTF-8",{cause:e})}}var el=new Map(
 [["unauthorized",4401],["token_expired",4401],["forbidden",4403],["token_revoked",4403],["token_unverifiable",1013],["cl\
-osed_by_operator",1013],["internal",1011],["slow_consumer",4429]]);function Ze(t,e){let[n,o,...r]=t.split(":"),i=el.get(
+osed_by_operator",1013],["internal",1011],["slow_consumer",4429]]);function et(t,e){let[n,o,...r]=t.split(":"),i=el.get(
 n);if(i===void 0)return;let a={closeCode:e??i};return n==="forbidden"?new _(`${o}_not_allowed`,r.join(":")||void 0,a):new _(
 n,void 0,a)}function co(t){if(Va.includes(t))return{kind:t};if(/^LINK:(up|down)$/.test(t))return{kind:"LINK",up:t==="LIN\
 K:up"};let e=/^FEATURES:([a-z0-9_]+(?:,[a-z0-9_]+)*)$/.exec(t)?.[1];if(e&&t.length<=lo)return{kind:"FEATURES",features:e};
 let n=/^OK:(SUB|UNSUB|JOIN|LEAVE|WHO|UNWHO):([^:]+):(.+)$/su.exec(t),o=/^ERR:([a-z_]+)(?::(.+))?$/su.exec(t);if((n||o)&&
-(t.length<=lo/3||Xe(t).length<=lo)&&!t.endsWith(`
+(t.length<=lo/3||Le(t).length<=lo)&&!t.endsWith(`
 `)){if(n)return{kind:"OK",verb:n[1],tenant:n[2],pattern:n[3]};if(o)return{kind:"ERR",code:o[1],detail:o[2]??""}}let r=tl(
 t);if(r)return r;throw new _("protocol","a line that is none")}function tl(t){let[,e,n="",o="",r="",i]=Ya.exec(t)??[];if(e&&
 Lt(r)&&e==="OK:RSUB"==(i!==void 0))return i?{kind:e,tenant:n,pattern:o,position:r,how:i}:{kind:e,tenant:n,pattern:o,position:r};
 let[,a,l]=Za.exec(t)??[];if(!(a===void 0||Number(a)>4294967295||l!==void 0&&!Lt(l)))return l===void 0?{kind:"OK:PUB",id:Number(
 a)}:{kind:"OK:PUB",id:Number(a),position:l}}function Lt(t){let[,e,n]=/^[0-9a-f]{16}\.(0|[1-9]\d{0,19})\.(0|[1-9]\d{0,19})$/.
 exec(t)??[];return e!==void 0&&n!==void 0&&ms(e)&&ms(n)}var ms=t=>t.length<20||t<="18446744073709551615";function gs(t){
-try{return co(t)}catch{return}}var ho=["broadcast","one-nearest","one-random"];function fo(t,e,n,o,r){let i=typeof n=="string"?Xe(n):n,a=r?7+r.key.length:
+try{return co(t)}catch{return}}var ho=["broadcast","one-nearest","one-random"];function fo(t,e,n,o,r){let i=typeof n=="string"?Le(n):n,a=r?7+r.key.length:
 o===void 0?0:2,l=new Uint8Array(a+4+t.length+e.length+i.length);return a>0&&(l[0]=r?3:2,l[1]=o??0),r&&(new DataView(l.buffer).
 setUint32(2,r.id),l[6]=r.key.length,l.set(r.key,7)),l.set(i,ys(l,ys(l,a,t),e)),l}function ys(t,e,n){t[e++]=n.length>>8,t[e++]=
 n.length;for(let o=0;o<n.length;o++)t[e++]=n.charCodeAt(o);return e}var vs=1,_s=2,uo=24,nl=128,ol={4:vs|_s,5:7};function po(t,e,n){
-if(e===n||t[e]===1)return!1;let o=ol[t[e]];return o===void 0||e+1<n&&(t[e+1]&~o)!==0}var Ut=class{#e=new ft;#t=new ft;#n=new ft;#o={};decode(e,n,o){
-let r=b=>{b>o&&ke()},i=b=>(r(b+2),e[b]<<8|e[b+1]);(n===o||e[n]===5||po(e,n,o))&&ke();let a,l="";if(e[n]===4){let b=i(n)&
-255;if(b===0&&ke(),n++,b&vs&&(r(n+1+uo),a=rl(e,n+1),n+=uo),b&_s){r(n+2);let v=n+2;n=v+e[n+1]-1,n-v>=nl&&ke(),r(n+1),l=this.#n.
-of(e,v,n+1,()=>Se(e.subarray(v,n+1)))}}let c=a!==void 0,u=n+3+i(n+1),d=u+2+i(u),f=d+4;r(f);let p=f+i(d)*65536+i(d+2);(i(
-p)===0||c&&i(p)!==1)&&ke();let h=this.#e.of(e,n+1,d,()=>[Se(e.subarray(n+3,u)),Se(e.subarray(u+2,d))]),m=this.#o;return m.
+if(e===n||t[e]===1)return!1;let o=ol[t[e]];return o===void 0||e+1<n&&(t[e+1]&~o)!==0}var Ut=class{#e=new pt;#t=new pt;#n=new pt;#o={};decode(e,n,o){
+let r=b=>{b>o&&xe()},i=b=>(r(b+2),e[b]<<8|e[b+1]);(n===o||e[n]===5||po(e,n,o))&&xe();let a,l="";if(e[n]===4){let b=i(n)&
+255;if(b===0&&xe(),n++,b&vs&&(r(n+1+uo),a=rl(e,n+1),n+=uo),b&_s){r(n+2);let v=n+2;n=v+e[n+1]-1,n-v>=nl&&xe(),r(n+1),l=this.#n.
+of(e,v,n+1,()=>Te(e.subarray(v,n+1)))}}let c=a!==void 0,u=n+3+i(n+1),d=u+2+i(u),f=d+4;r(f);let p=f+i(d)*65536+i(d+2);(i(
+p)===0||c&&i(p)!==1)&&xe();let h=this.#e.of(e,n+1,d,()=>[Te(e.subarray(n+3,u)),Te(e.subarray(u+2,d))]),m=this.#o;return m.
 tenant=h[0],m.channel=h[1],m.payload=e.subarray(f,p),m.route=this.#t.of(e,p,o,()=>{let b=[],v=p+2;for(let w=i(p);w>0;w--){
-let k=v+2+i(v);r(k),b.push(Se(e.subarray(v+2,k))),v=k}return v!==o&&ke(),{patterns:Object.freeze(b),note:void 0}}),m.position=
+let k=v+2+i(v);r(k),b.push(Te(e.subarray(v+2,k))),v=k}return v!==o&&xe(),{patterns:Object.freeze(b),note:void 0}}),m.position=
 a,m.sender=l,m}};function rl(t,e){let n=new DataView(t.buffer,t.byteOffset+e,uo);return`${bs(n,0)}${bs(n,4)}.${ws(n,8)}.${ws(
 n,16)}`}var bs=(t,e)=>t.getUint32(e).toString(16).padStart(8,"0");function ws(t,e){let n=t.getUint32(e);return n<2097152?
-String(n*4294967296+t.getUint32(e+4)):String(t.getBigUint64(e))}function ke(){throw new _("protocol","a frame that is no\
-ne")}var sl=256,il=1024,ft=class{#e=[];of(e,n,o,r){let i=0;for(let u=n;u<o;u++)i=Math.imul(i,31)+e[u]|0;let a=(i^i>>>8)&
+String(n*4294967296+t.getUint32(e+4)):String(t.getBigUint64(e))}function xe(){throw new _("protocol","a frame that is no\
+ne")}var sl=256,il=1024,pt=class{#e=[];of(e,n,o,r){let i=0;for(let u=n;u<o;u++)i=Math.imul(i,31)+e[u]|0;let a=(i^i>>>8)&
 sl-1,l=this.#e[a];if(l&&al(l.bytes,e,n,o))return l.value;let c=r();return o-n<=il&&(this.#e[a]={bytes:e.slice(n,o),value:c}),
-c}};function al(t,e,n,o){if(t.length!==o-n)return!1;for(let r=0;r<t.length;r++)if(t[r]!==e[n+r])return!1;return!0}function Le(t,e,n){let o=typeof e=="object"&&e!==null,r=o?Object.keys(e).find(a=>!n.split(" ").includes(a)):"";if(r===void 0)
+c}};function al(t,e,n,o){if(t.length!==o-n)return!1;for(let r=0;r<t.length;r++)if(t[r]!==e[n+r])return!1;return!0}function Ue(t,e,n){let o=typeof e=="object"&&e!==null,r=o?Object.keys(e).find(a=>!n.split(" ").includes(a)):"";if(r===void 0)
 return;let i=o?`has no ${JSON.stringify(r.slice(0,32))}`:"must be an object";throw new _("bad_option",`${t} ${i}: allowe\
-d are ${n.replaceAll(" ",", ")}`)}var ll=["drop-oldest","drop-newest","end"],ks=["webtransport","websocket"];function F(t){throw new _("bad_option",t)}function Ue(t,e,n,o=0){
+d are ${n.replaceAll(" ",", ")}`)}var ll=["drop-oldest","drop-newest","end"],ks=["webtransport","websocket"];function F(t){throw new _("bad_option",t)}function Be(t,e,n,o=0){
 return e!==void 0&&!(Number.isFinite(e)&&e>=o&&e<2**31)&&F(`${t} must be a number below 2^31${o<0?"":", 0 or more"}`),e||
 n}function xs(t,e,n){return n.includes(e)||F(`${t}: allowed are ${n.join(", ")}`),e}function go(t,e){return{queue:Math.ceil(
-Ue("queue",t.queue,e.queue)),queuePolicy:xs("queuePolicy",t.queuePolicy??e.queuePolicy,ll)}}var cl="token tokenProvider \
+Be("queue",t.queue,e.queue)),queuePolicy:xs("queuePolicy",t.queuePolicy??e.queuePolicy,ll)}}var cl="token tokenProvider \
 transports fallbackAfter connectTimeout keepAlive pongTimeout minBackOff maxBackOff queue queuePolicy paths allowPlainte\
-xt serverCertificateHashes sender signal on";function Ss(t){Le("the object of options",t,cl),Le("paths",t.paths??{},"web\
+xt serverCertificateHashes sender signal on";function Ss(t){Ue("the object of options",t,cl),Ue("paths",t.paths??{},"web\
 Socket webTransport ping");let{token:e,tokenProvider:n,transports:o=ks,sender:r=!1}=t;e===void 0==(n===void 0)&&F("one o\
 f token and tokenProvider is needed"),n!==void 0&&typeof n!="function"&&F("tokenProvider must be a function"),typeof r!=
 "boolean"&&F("sender must be true or false"),o.length===0&&F("transports must not be empty");for(let a of o)xs("transpor\
-ts",a,ks);let i=Ue("minBackOff",t.minBackOff,250);return{token:e===void 0?void 0:yo(e),tokenProvider:n,transports:[...new Set(
-o)],fallbackAfter:Ue("fallbackAfter",t.fallbackAfter,2e3),connectTimeout:Ue("connectTimeout",t.connectTimeout,1e4),keepAlive:Ue(
-"keepAlive",t.keepAlive,25e3,-1/0),pongTimeout:Ue("pongTimeout",t.pongTimeout,1e4),minBackOff:i,maxBackOff:Math.max(i,Ue(
+ts",a,ks);let i=Be("minBackOff",t.minBackOff,250);return{token:e===void 0?void 0:yo(e),tokenProvider:n,transports:[...new Set(
+o)],fallbackAfter:Be("fallbackAfter",t.fallbackAfter,2e3),connectTimeout:Be("connectTimeout",t.connectTimeout,1e4),keepAlive:Be(
+"keepAlive",t.keepAlive,25e3,-1/0),pongTimeout:Be("pongTimeout",t.pongTimeout,1e4),minBackOff:i,maxBackOff:Math.max(i,Be(
 "maxBackOff",t.maxBackOff,15e3)),...go(t,{queue:1024,queuePolicy:"drop-oldest"}),sender:r,paths:{webSocket:mo(t.paths?.webSocket??
 "/ws"),webTransport:mo(t.paths?.webTransport??"/wt"),ping:mo(t.paths?.ping??"/ping")},allowPlaintext:t.allowPlaintext===
 !0,hashes:t.serverCertificateHashes}}function mo(t){return/^\/[^?#]*$/.test(t)||F("paths must start with a slash"),t}var dl="\
@@ -656,14 +656,14 @@ return this.on===e&&this.open&&!this.plain&&!ul(n,this.from)}};function ul(t,e){
 .");return n===r&&i!==void 0&&(o.length===i.length?o<=i:o.length<i.length)}var Jt=class{tenant;channel;ended;verb="JOIN";#e;#t;constructor(e,n,o){this.tenant=e,this.channel=n,this.#e=o,this.ended=
 new Promise(r=>{this.#t=r})}async leave(){this.end(void 0),await this.#e.leave(this)}[Symbol.asyncDispose](){return this.
 leave()}end(e){this.#t(e)}};var Wt="[\\w\\-~@]+",hl=/^[\w\-~@.]{1,128}$/,fl=new RegExp(`^(?=.{1,256}$)${Wt}(\\.${Wt}){0,31}$`),pl=new RegExp(`^(?=.{\
-1,256}$)((${Wt}\\*?|\\*)\\.){0,31}(${Wt}[*>#]?|[*>#])$`),ml=t=>hl.test(t),gl=t=>fl.test(t),yl=t=>pl.test(t),bl="~";function pt(t){
+1,256}$)((${Wt}\\*?|\\*)\\.){0,31}(${Wt}[*>#]?|[*>#])$`),ml=t=>hl.test(t),gl=t=>fl.test(t),yl=t=>pl.test(t),bl="~";function mt(t){
 return vo("tenant",ml,t===""?bl:t)}function bo(t,e){return vo("channel",gl,t,e)}function wo(t,e){return vo("pattern",yl,
 t,e)}function vo(t,e,n,o){if(typeof n!="string"||!e(n)){let r={...o===void 0?{}:{tenant:o},[t]:String(n).slice(0,256)};throw new _(
 `bad_${t}`,"not a legal name, see docs/protocol.md, Names",r)}return n}var wl=1024,Ht=class{#e=new Map;#t=[];#n=!1;constructor(e={}){for(let[n,o]of Object.entries(e))o&&this.on(n,o)}on(e,n){if(typeof n!=
 "function")throw new _("bad_option",`the handler of ${e} must be a function`);let o=i=>n(i),r=this.#e.get(e)??new Set;return this.#e.
 set(e,r.add(o)),()=>{r.delete(o)}}emit(e,n){this.#t.push([e,n])>wl&&this.#t.shift(),this.#n||this.#o()}async#o(){this.#n=
 !0,await null;for(let e=this.#t.shift();e;e=this.#t.shift())for(let n of[...this.#e.get(e[0])??[]])try{await n(e[1])}catch(o){
-et(o)}this.#n=!1}};function et(t){queueMicrotask(()=>{throw t})}var qt=(t,e)=>t===e||typeof t=="object"&&typeof e=="object"&&t.text===e.text,_o=t=>t.includes(":"),zt=class{members=new Map;counts=new Map;get(e){
+tt(o)}this.#n=!1}};function tt(t){queueMicrotask(()=>{throw t})}var qt=(t,e)=>t===e||typeof t=="object"&&typeof e=="object"&&t.text===e.text,_o=t=>t.includes(":"),zt=class{members=new Map;counts=new Map;get(e){
 return _o(e)?this.members.get(e):this.counts.get(e)??0}count({channel:e,members:n}){n>0?this.counts.set(e,n):this.counts.
 delete(e)}put(e,n){let{channel:o,subject:r,here:i,since:a,info:l}=n,c=this.members.size;if(i){let d={channel:o,subject:r,
 info:vl(l),since:new Date(a)};this.members.set(e,{member:d,text:`${a} ${l}`})}else this.members.delete(e);let u=(this.counts.
@@ -693,22 +693,22 @@ let{member:r}=o??n;return{type:o?n?"changed":"joined":"left",channel:r.channel,m
 !(_o(e)?!this.count:this.count||o))&&(this.#n.has(e)?qt(this.#n.get(e),this.watch.get(e))&&this.#n.delete(e):this.#n.set(
 e,n))}opened(){this.#r=this.#i=!0,this.#s=!1}update(){for(;this.#o.length>0;){let o=this.#l();if(!o)break;this.#o.shift()?.
 resolve({done:!1,value:o})}let{synced:e}=this,n=this.#a&&!this.#c;if(this.#r&&!n&&(this.#s||e!==this.#i))try{this.#t?.(this)}catch(o){
-et(o)}this.#s=!1,this.#i=e}end(e){if(!this.#a){this.#a=!0,this.#c=e,e||this.#n.clear(),this.update();for(let n of this.#o.
-splice(0))e?n.reject(e):n.resolve({done:!0,value:void 0});this.#d(e)}}};var kl=new TextDecoder("windows-1252");function Ie(t){return`${t.tenant}:${t.channel}:${kl.decode(t.payload)}`}var me=class{size=0;#e=0;#t=[];#n=0;#o=new Map;get oldest(){
+tt(o)}this.#s=!1,this.#i=e}end(e){if(!this.#a){this.#a=!0,this.#c=e,e||this.#n.clear(),this.update();for(let n of this.#o.
+splice(0))e?n.reject(e):n.resolve({done:!0,value:void 0});this.#d(e)}}};var kl=new TextDecoder("windows-1252");function Re(t){return`${t.tenant}:${t.channel}:${kl.decode(t.payload)}`}var ge=class{size=0;#e=0;#t=[];#n=0;#o=new Map;get oldest(){
 for(;this.#t[this.#n]?.entry===void 0&&this.#n<this.#t.length;)this.#n++;return this.#t[this.#n]?.entry}get all(){return this.#t.
 flatMap(({entry:e})=>e??[])}put(e,n,o){this.#t.length>2*this.size+1024&&(this.#t=this.#t.filter(({entry:a})=>a),this.#n=
 0);let r={entry:{key:e,time:n,message:o}};this.#t.push(r);let i=this.#o.get(e);return i?i.push(r):this.#o.set(e,[r]),this.
 size++,this.#e+=e.length,this.size>65536||this.#e>16777216?this.drop():void 0}take(e){let n=this.#o.get(e),o=n?.shift();
 return!n||!o?!1:(n.length===0&&this.#o.delete(e),o.entry=void 0,this.size--,this.#e-=e.length,!0)}drop(){let e=this.oldest;
 return e&&this.take(e.key),e}dropUntil(e){let n=[];for(let o=this.oldest;o&&o.time<=e;o=this.oldest)this.drop(),o.message&&
-n.push(o.message);return n}};var Ps=1e3,xl=1e4,tt=class{#e=new me;#t=new me;#n=new me;#o=Ps;#r;joined(e){this.#r=e}left(e){this.#o+=this.#s(e),this.#r=
-void 0}#s(e){return this.#r===void 0?0:Math.min(e-this.#r,xl-Ps)}fromCurrent(e,n){let o=Ie(e);return this.#i(n),this.#n.
-take(o)?!1:(this.#t.take(o)||this.#e.put(o,n),!0)}fromNext(e,n,o){if(this.late(e,n))return;if(o)return this.#n.put(Ie(e),
-n),e;let r=this.#t.put(Ie(e),n,{...e});return r&&this.#n.put(r.key,n),r?.message}late(e,n){return this.#i(n),this.#e.size>
-0&&this.#e.take(Ie(e))}get behind(){return this.#t.size}release(){return this.#t.dropUntil(1/0)}orphan(){this.#e=new me;
-for(let{key:e,time:n}of this.#t.all)this.#e.put(e,n)}keepCurrent(e){this.release(),this.#r=void 0,this.#e=new me;for(let{
-key:n}of this.given)this.#e.put(n,e);this.#n=new me}get given(){return this.#n.all}done(e){return this.#i(e),this.#e.size===
-0}#i(e){this.#e.dropUntil(e-this.#o-this.#s(e))}};var Qt=250,Vt=2e3;async function mt(t,e,n,o,r){for(;t.merger&&!t.merger.done(S());)await re(50,o);t.merger=new tt,t.both=
+n.push(o.message);return n}};var Ps=1e3,xl=1e4,nt=class{#e=new ge;#t=new ge;#n=new ge;#o=Ps;#r;joined(e){this.#r=e}left(e){this.#o+=this.#s(e),this.#r=
+void 0}#s(e){return this.#r===void 0?0:Math.min(e-this.#r,xl-Ps)}fromCurrent(e,n){let o=Re(e);return this.#i(n),this.#n.
+take(o)?!1:(this.#t.take(o)||this.#e.put(o,n),!0)}fromNext(e,n,o){if(this.late(e,n))return;if(o)return this.#n.put(Re(e),
+n),e;let r=this.#t.put(Re(e),n,{...e});return r&&this.#n.put(r.key,n),r?.message}late(e,n){return this.#i(n),this.#e.size>
+0&&this.#e.take(Re(e))}get behind(){return this.#t.size}release(){return this.#t.dropUntil(1/0)}orphan(){this.#e=new ge;
+for(let{key:e,time:n}of this.#t.all)this.#e.put(e,n)}keepCurrent(e){this.release(),this.#r=void 0,this.#e=new ge;for(let{
+key:n}of this.given)this.#e.put(n,e);this.#n=new ge}get given(){return this.#n.all}done(e){return this.#i(e),this.#e.size===
+0}#i(e){this.#e.dropUntil(e-this.#o-this.#s(e))}};var Qt=250,Vt=2e3;async function gt(t,e,n,o,r){for(;t.merger&&!t.merger.done(S());)await re(50,o);t.merger=new nt,t.both=
 !0;let i=r!==void 0;t.tentative=i;let{place:a}=t,l=!1,c=()=>{l||t.events.emit("moving",{...a,reason:n}),l=!0};i||c();let u=0;
 for await(let d of t.searcher.order(e.edge,n!=="drain",o)){let f=r;if(r=void 0,!f){await t.pause(Math.max(se(++u,t.settings),
 t.searcher.wait(d)),o);try{f=await t.searcher.open(d,o)}catch(p){if(o.throwIfAborted(),!(p instanceof _)||t.searcher.hopeless(
@@ -716,10 +716,10 @@ d,p,!0))throw p;continue}}if(o.aborted)return void f.close();if(f.alive){t.next=
 let p=t.restore(f);t.tentative&&f.ping(!0).catch(()=>{}),await p}if(t.tentative){if(o.throwIfAborted(),t.next!==f)return t.
 keepCurrent();t.tentative=!1}if(f.alive){if(await Sl(t,e,f,c,o),o.throwIfAborted(),t.current!==f){if(i)return t.keepCurrent();
 continue}f.alive&&(c(),t.since=S(),t.events.emit("moved",{...t.place,reason:n}));return}}}async function Sl(t,e,n,o,r){let i=()=>t.
-next===n&&t.current===e;if(!i())return;t.gate??=[];let a=Fe(Vt,e.ping()).then(()=>{i()&&t.openGate(n)}),l=3;do await re(
-Qt,r);while(--l&&t.merger?.behind);await Fe(Vt,Promise.all([...t.subscriber.asking,...t.presences.asking]));for(let u=Vt;u>
+next===n&&t.current===e;if(!i())return;t.gate??=[];let a=je(Vt,e.ping()).then(()=>{i()&&t.openGate(n)}),l=3;do await re(
+Qt,r);while(--l&&t.merger?.behind);await je(Vt,Promise.all([...t.subscriber.asking,...t.presences.asking]));for(let u=Vt;u>
 0&&i()&&!t.presences.hasSynced(n);u-=Qt)await re(Qt,r);for(;i()&&n.postponed.size>0;)await re(Qt,r);if(!i())return;o(),t.
-leaving=!0;let c=[...e.asked].map(u=>e.leave(u));await Fe(Vt,e.ended,Promise.allSettled([...c,e.ping(),e.confirmedAll()])),
+leaving=!0;let c=[...e.asked].map(u=>e.leave(u));await je(Vt,e.ended,Promise.allSettled([...c,e.ping(),e.confirmedAll()])),
 await a,i()&&t.promote(),t.leaving=!1}var Tl=1e4;async function As(t,e,n,o){let{lastByte:r}=e;t.reconnecting=!0,t.current=void 0,t.merger=void 0,t.both=t.leaving=
 t.tentative=t.gaps=!1,t.openGate(void 0);for(let i of t.subscriber.interests.all)i.confirmed=!1;t.presences.follow(),t.events.
 emit("disconnected",{...t.place,error:n}),n.code==="token_expired"&&e.token===t.tokens.token&&t.tokens.expire(),S()-t.since>
@@ -761,11 +761,11 @@ this.probe()}this.arm()}#_(e){this.#s=this.#e.silent(),this.#s||(this.#u=e)}#b(e
 ask();this.#h={at:e,sendTime:0},this.#l=-1/0,this.probe()}probe(){let e=S();e-this.#l<Co||(this.#l=e,this.#e.pingFirst!==
 void 0&&(this.#s||this.#h)?this.#k(this.#e.pingFirst):this.#e.probe())}async#k(e){if(this.#f)return;let n=new AbortController;
 this.#f=n;let o=setTimeout(()=>n.abort(),on),r=await Ms(e,n.signal);clearTimeout(o),!(this.#p||this.#f!==n)&&(this.#f=void 0,
-r?(this.#h=void 0,this.#e.unanswered?this.#e.probe():this.#e.ask()):this.#h&&(this.#h={at:-1/0,sendTime:0}),this.arm())}};var Is=(t,e,n)=>e<n&&t[e]===5;function Rs(t,e,n){let o=new DataView(t.buffer,t.byteOffset,n),r=e+1,i=f=>(r+=f,r>n&&ke(),
-r-f),a=()=>o.getUint8(i(1)),l=()=>o.getUint16(i(2)),c=f=>Se(t.subarray(i(f),r)),u=a(),d={first:(u&1)!==0,synced:(u&2)!==
+r?(this.#h=void 0,this.#e.unanswered?this.#e.probe():this.#e.ask()):this.#h&&(this.#h={at:-1/0,sendTime:0}),this.arm())}};var Is=(t,e,n)=>e<n&&t[e]===5;function Rs(t,e,n){let o=new DataView(t.buffer,t.byteOffset,n),r=e+1,i=f=>(r+=f,r>n&&xe(),
+r-f),a=()=>o.getUint8(i(1)),l=()=>o.getUint16(i(2)),c=f=>Te(t.subarray(i(f),r)),u=a(),d={first:(u&1)!==0,synced:(u&2)!==
 0,counts:(u&4)!==0,tenant:c(l()),pattern:c(l()),members:[],channels:[]};for(let f=l();f>0;f--)if(d.counts)d.channels.push(
-{channel:c(l()),members:o.getUint32(i(4))});else{let p=a();p>1&&ke();let h={channel:c(l()),subject:c(a()),here:p===1,since:0,
-info:""};h.here&&(h.since=Number(o.getBigUint64(i(8))),h.info=c(l())),d.members.push(h)}return r!==n&&ke(),d}var sn=class{#e=new Map;add(e,n){let o=this.#e.get(e);o?o.push(n):this.#e.set(e,[n])}answer(e,n){let o=this.#e.get(e),r=o?.
+{channel:c(l()),members:o.getUint32(i(4))});else{let p=a();p>1&&xe();let h={channel:c(l()),subject:c(a()),here:p===1,since:0,
+info:""};h.here&&(h.since=Number(o.getBigUint64(i(8))),h.info=c(l())),d.members.push(h)}return r!==n&&xe(),d}var sn=class{#e=new Map;add(e,n){let o=this.#e.get(e);o?o.push(n):this.#e.set(e,[n])}answer(e,n){let o=this.#e.get(e),r=o?.
 shift();return r?(o?.length===0&&this.#e.delete(e),n(r),!0):!1}reject(e){let n=[...this.#e.values()].flat();this.#e.clear();
 for(let o of n)o.reject(e)}};var $l=1.024,Ol=32,an=class{edge;transport;token;begun=S();asked=new Set;confirmed=new Set;postponed=new Set;drains=!1;alive=!0;link;features;featured;ending=new Map;error;ended;#e;#t;#n;#o=new Ut;#r=new sn;#s=new Yt;#i;#a=[];#c=new Set;#d=0;#l=!1;#u=!0;#h=!0;#f;constructor(e,n,o,r,i){
 this.edge=e,this.transport=n.transport,this.token=o,this.#e=n,this.#t=r;let a=this;this.#n=new rn({get unanswered(){return a.#a[0]},
@@ -797,19 +797,19 @@ kind==="PING")this.#e.send("PONG");else if(n.kind==="PONG"){let o=this.#a.shift(
 r),this.#n.ponged(r,o.own),this.#t.roundTrip(r)}else n.kind==="RECONNECT"&&!this.drains?(this.drains=!0,this.#t.draining(
 this)):n.kind==="FEATURES"?this.#y(n.features.split(",")):n.kind==="LINK"&&(this.#h=n.up,this.#u||this.#y())}#y(e=this.features??
 []){this.#u=!1,this.features=e,this.#i(),this.link=this.#h,this.#t.linked()}#v(e,n,o){if(this.#u&&e==="bad_request")return this.#y();
-let r=Ze(o);if(r&&(this.#f=o),this.#s.error(e,n))return;let[,i,a,l]=/^(?:(?:UN|R)?SUB|(?:UN)?WHO|(JOIN|LEAVE)):([^:]+):(.+)$/s.
+let r=et(o);if(r&&(this.#f=o),this.#s.error(e,n))return;let[,i,a,l]=/^(?:(?:UN|R)?SUB|(?:UN)?WHO|(JOIN|LEAVE)):([^:]+):(.+)$/s.
 exec(n)??[];!(a!==void 0&&l!==void 0&&e!=="broker_unavailable"&&this.#r.answer(n,u=>u.reject(new _(e,void 0,i?{tenant:a,
 channel:l}:{tenant:a,pattern:l}))))&&!/^(token_|unauthorized|forbidden|closed_by)/.test(e)&&this.#t.errorLine(this,e,n),
 (e==="token_revoked"||e==="token_expired")&&this.fail(r)}#_(e){if(this.alive)try{e()}catch(n){this.#b(n)}}#b(e){this.fail(
-de(e,"protocol","the edge broke the protocol"))}fail(e){this.#x(e),this.#e.close(),this.#l&&this.#t.lost(this,e)}#k({closeCode:e,
-error:n}){if(!this.alive)return;let o=this.#f===void 0?void 0:Ze(this.#f,e),r=e===4401?"token_expired":e===4403?"token_r\
+ue(e,"protocol","the edge broke the protocol"))}fail(e){this.#x(e),this.#e.close(),this.#l&&this.#t.lost(this,e)}#k({closeCode:e,
+error:n}){if(!this.alive)return;let o=this.#f===void 0?void 0:et(this.#f,e),r=e===4401?"token_expired":e===4403?"token_r\
 evoked":"disconnected",i=o?.code!=="slow_consumer"||e===4429,a="the connection has ended";if(e===1009){a="a message was \
 too large for the edge";let c=this.#s.tooLarge();c&&this.#t.errorLine(this,"payload_too_large",`PUB:${c.tenant}:${c.channel}`)}
 let l=o&&i?o:n??new _(r,a,{closeCode:e});this.#x(l),this.#l&&this.#t.lost(this,l)}#x(e){this.alive=!1,this.error=e,this.#n.
-stop();let n=Q(e);this.#i(),this.#r.reject(n),this.#s.fail();for(let o of this.#a)o.reject(n);this.#a=[]}};var nt=class{#e;#t=[];start(e){let n=this.#t;this.#t=[],this.#e=e;for(let o of n)o(e)}bytes(){this.#e?.bytes()}line(e){this.#e?
+stop();let n=Q(e);this.#i(),this.#r.reject(n),this.#s.fail();for(let o of this.#a)o.reject(n);this.#a=[]}};var ot=class{#e;#t=[];start(e){let n=this.#t;this.#t=[],this.#e=e;for(let o of n)o(e)}bytes(){this.#e?.bytes()}line(e){this.#e?
 this.#e.line(e):this.#t.push(n=>n.line(e))}frame(e,n,o){this.#e?this.#e.frame(e,n,o):this.#t.push(r=>r.frame(e,n,o))}ended(e){
-this.#e?this.#e.ended(e):this.#t.push(n=>n.ended(e)),this.bytes=this.frame=this.line=this.ended=()=>{}}};var ot=globalThis,ln=ot.process?.versions,Il=ot.Deno!==void 0||ln?.bun!==void 0||ln?.node!==void 0,Ns=ln?.node!==void 0&&
-ln.bun===void 0&&ot.Deno===void 0&&ot.document===void 0,Ds=!Il&&(ot.document!==void 0||ot.WorkerGlobalScope!==void 0);var Ao=32<<20,Fs=(t,e,n)=>n>e&&t[e]<32,cn=class{#e;#t=[];#n=0;constructor(e=Ao){this.#e=e}get held(){return this.#n}push(e,n){
+this.#e?this.#e.ended(e):this.#t.push(n=>n.ended(e)),this.bytes=this.frame=this.line=this.ended=()=>{}}};var rt=globalThis,ln=rt.process?.versions,Il=rt.Deno!==void 0||ln?.bun!==void 0||ln?.node!==void 0,Ns=ln?.node!==void 0&&
+ln.bun===void 0&&rt.Deno===void 0&&rt.document===void 0,Ds=!Il&&(rt.document!==void 0||rt.WorkerGlobalScope!==void 0);var Ao=32<<20,Fs=(t,e,n)=>n>e&&t[e]<32,cn=class{#e;#t=[];#n=0;constructor(e=Ao){this.#e=e}get held(){return this.#n}push(e,n){
 let o=0;if(!(this.#n>0&&(o=this.#o(e,n),this.#n>0))){for(;e.length-o>=4;){let r=o+4+this.#i(e,o);if(r>e.length)break;n(e,
 o+4,r),o=r}o<e.length&&this.#r(e.slice(o))}}#o(e,n){let o=0;if(this.#n<4&&(o=Math.min(4-this.#n,e.length),this.#r(e.slice(
 0,o)),this.#n<4))return o;let r=this.#t[0].length<4?this.#s():this.#t[0],i=4+this.#i(r,0),a=Math.min(i-this.#n,e.length-
@@ -819,7 +819,7 @@ e],e}#i(e,n){let o=e[n]*16777216+(e[n+1]<<16|e[n+2]<<8|e[n+3]);if(o>this.#e)thro
 o long");return o}};var js=1<<20,Rl=1e3;async function Xs({edge:t,token:e,signal:n},{paths:o}){let r=t.replace("http","ws")+o.webSocket,{promise:i,
 resolve:a,reject:l}=jl(),c=await Nl("ws");n.throwIfAborted();let u,d=c?new c(r,{headers:{Authorization:`Bearer ${e}`},perMessageDeflate:!1,
 maxPayload:Ao}):new WebSocket(r,["llps.v1",`at.${e}`]);c||(d.binaryType="arraybuffer");let f=()=>d.terminate?d.terminate():
-d.close(),p=()=>{l(n.reason),f()};n.addEventListener("abort",p);let h=new nt,m=!1,b,v;d.on?.("unexpected-response",(y,T)=>{
+d.close(),p=()=>{l(n.reason),f()};n.addEventListener("abort",p);let h=new ot,m=!1,b,v;d.on?.("unexpected-response",(y,T)=>{
 u=Dl(T).finally(()=>y.destroy()),u.then(l)});let w;d.on?.("upgrade",y=>{w=y.socket}),d.onerror=({error:y})=>{b=y},d.onopen=
 ()=>{m=!0,w?.prependListener("data",()=>h.bytes()),n.removeEventListener("abort",p),a({transport:"websocket",fragile:!1,
 start:y=>h.start(y),send:y=>m&&d.send(y),sent:()=>m&&d.bufferedAmount>js?k():void 0,probe(){},close(){d.close(1e3),v??=setTimeout(
@@ -837,48 +837,48 @@ origin"):new _("unreachable","no WebSocket to the edge",{cause:o})}function jl()
 t=o,e=r}),resolve:t,reject:e}}var Ls=1e3,Xl=43,Ll=2e3,Us=()=>"WebTransport"in globalThis;async function Bs(t,{paths:e,hashes:n}){let{signal:o}=t,r=[],
 i,a=()=>{clearTimeout(i),r.forEach(dn)};o.addEventListener("abort",a);try{let l=await new Promise((u,d)=>{let f=()=>{let p=new WebTransport(
 t.edge+e.webTransport,n?{serverCertificateHashes:[...n]}:{});r.push(p),p.closed.catch(()=>{}),p.ready.then(()=>u(p),d)};
-f(),i=setTimeout(f,Ll)});for(let u of r)u!==l&&dn(u);let c=l.closed.then(({closeCode:u,reason:d})=>({closeCode:u,error:Ze(
-`${d}`)}),()=>({}));return await Ul(l,c,t.token)}catch(l){throw a(),o.throwIfAborted(),de(l,"unreachable","no WebTranspo\
+f(),i=setTimeout(f,Ll)});for(let u of r)u!==l&&dn(u);let c=l.closed.then(({closeCode:u,reason:d})=>({closeCode:u,error:et(
+`${d}`)}),()=>({}));return await Ul(l,c,t.token)}catch(l){throw a(),o.throwIfAborted(),ue(l,"unreachable","no WebTranspo\
 rt to the edge")}finally{clearTimeout(i),o.removeEventListener("abort",a)}}async function Ul(t,e,n){let o=await t.createBidirectionalStream(),
-r=new nt,i=new Mo(o.writable.getWriter()),a=o.readable.getReader(),l,c,u=Bl(t);i.send(`AUTH:${n}`);let d=new cn,f=(m,b,v)=>{
-if(Fs(m,b,v))return r.frame(m,b,v);let w=Se(m.subarray(b,v));if(c)return r.line(w);let k=co(w);k.kind==="OK:AUTH"?c={transport:"\
+r=new ot,i=new Mo(o.writable.getWriter()),a=o.readable.getReader(),l,c,u=Bl(t);i.send(`AUTH:${n}`);let d=new cn,f=(m,b,v)=>{
+if(Fs(m,b,v))return r.frame(m,b,v);let w=Te(m.subarray(b,v));if(c)return r.line(w);let k=co(w);k.kind==="OK:AUTH"?c={transport:"\
 webtransport",fragile:Ds,start:y=>r.start(y),send:y=>i.send(y),sent:()=>i.sent,probe:u,close:()=>{i.close().then(()=>dn(
-t))}}:k.kind==="ERR"&&(l??=Ze(w.slice(4))??new _(k.code))},p=async()=>{let{value:m,done:b}=await a.read();return m&&(r.bytes(),
+t))}}:k.kind==="ERR"&&(l??=et(w.slice(4))??new _(k.code))},p=async()=>{let{value:m,done:b}=await a.read();return m&&(r.bytes(),
 d.push(m,f)),!b},h;for(;!c;)if(!await p().catch(b=>{if(b instanceof _)throw b;return!1}))throw l??Jl(await e);return(async()=>{
-try{for(;await p(););}catch(v){v instanceof _&&(h=v)}i.close();let m={error:h},b=e.then(v=>m=v);h||await Fe(Ls,b),dn(t),
+try{for(;await p(););}catch(v){v instanceof _&&(h=v)}i.close();let m={error:h},b=e.then(v=>m=v);h||await je(Ls,b),dn(t),
 r.ended(m)})(),c}function Bl(t){let e,n=!1,o=async()=>{let{writable:r,createWritable:i}=t.datagrams;e??=(r??i?.call(t.datagrams))?.
 getWriter(),await e?.write(new Uint8Array(Xl))};return()=>{n||(n=!0,o().catch(()=>{}).finally(()=>{n=!1}))}}function Jl({
 closeCode:t,error:e}){let n=t===4401?"unauthorized":t===1001?"draining":t===1013?"unavailable":"unreachable";return e??new _(
 n,"the connection has ended",{closeCode:t})}function dn(t){try{t.close({closeCode:1e3,reason:""})}catch{}}var Mo=class{#e;#t=new Uint8Array(
-4096);#n=0;sent;constructor(e){this.#e=e,e.closed.catch(()=>{})}send(e){let n=typeof e=="string"?Xe(e):e,o=n.length,r=this.#n+
+4096);#n=0;sent;constructor(e){this.#e=e,e.closed.catch(()=>{})}send(e){let n=typeof e=="string"?Le(e):e,o=n.length,r=this.#n+
 4+o;if(r>this.#t.length){let i=new Uint8Array(Math.max(r,this.#t.length*2));i.set(this.#t.subarray(0,this.#n)),this.#t=i}
 this.#t.set([o>>>24,o>>>16,o>>>8,o],this.#n),this.#t.set(n,this.#n+4),this.#n=r,this.sent??=this.#o()}async#o(){try{do{await this.#e.
 ready;let e=this.#t.subarray(0,this.#n);this.#t=new Uint8Array(4096),this.#n=0,this.#e.write(e).catch(()=>{})}while(this.#n>
-0)}catch{this.#n=0}this.sent=void 0}async close(){await Fe(Ls,(this.sent??Promise.resolve()).then(()=>this.#e.close()))}};var Wl=/^(unauthorized|token_|(ip|origin|region|client)_not|tls_required|draining|too_many|try_later)/,$o=t=>Us()&&t.startsWith(
+0)}catch{this.#n=0}this.sent=void 0}async close(){await je(Ls,(this.sent??Promise.resolve()).then(()=>this.#e.close()))}};var Wl=/^(unauthorized|token_|(ip|origin|region|client)_not|tls_required|draining|too_many|try_later)/,$o=t=>Us()&&t.startsWith(
 "https:"),un=class{#e;#t=new Map;#n=new Set;constructor(e){this.#e=e}forget(){this.#n.clear()}prefer(e,n){this.#t.set(e,
 n)}async open(e,n,o,r={}){let i=this.#e,{transports:a=i.transports,fallbackAfter:l=i.fallbackAfter}=r,c=a.filter(f=>f===
 "websocket"||$o(e));c.length===0&&F("there is no WebTransport here, or not for http:// addresses");let u=c.filter(f=>!this.#n.
-has(f));if(u.length===0)throw new _("protocol_not_allowed");this.#t.get(e)===u[1]&&u.reverse();let d=await je(o,i.connectTimeout,
+has(f));if(u.length===0)throw new _("protocol_not_allowed");this.#t.get(e)===u[1]&&u.reverse();let d=await Xe(o,i.connectTimeout,
 f=>this.#o(u,e,n,l,f));return this.#t.set(e,d.transport),d}#o(e,n,o,r,i){return new Promise((a,l)=>{let c,u=0,d=0,f,p=!1,
 h=()=>{p=!0,clearTimeout(c)},m=()=>{clearTimeout(c);let b=e[d++];if(!b||p)return;let v=b==="websocket"?Xs:Bs;u++,v({edge:n,
-token:o,signal:i},this.#e).then(w=>{if(p)return Hl(w);h(),a(w)},w=>{u--;let k=de(w,"unreachable","the edge does not answ\
-er");if(k.code==="protocol_not_allowed"&&this.#n.add(b),(!f||gt(k)>gt(f))&&(f=k),!Wl.test(k.code)&&(u>0||d<e.length))return m();
+token:o,signal:i},this.#e).then(w=>{if(p)return Hl(w);h(),a(w)},w=>{u--;let k=ue(w,"unreachable","the edge does not answ\
+er");if(k.code==="protocol_not_allowed"&&this.#n.add(b),(!f||yt(k)>yt(f))&&(f=k),!Wl.test(k.code)&&(u>0||d<e.length))return m();
 h(),l(f)}),d<e.length&&(c=setTimeout(m,r))};i.addEventListener("abort",()=>{h(),l(i.reason)}),m()})}};function Hl(t){t.start(
-{bytes(){},line(){},frame(){},ended(){}}),t.close()}function gt({code:t}){return["unreachable","timeout","refused","prot\
+{bytes(){},line(){},frame(){},ended(){}}),t.close()}function yt({code:t}){return["unreachable","timeout","refused","prot\
 ocol_not_allowed"].indexOf(t)>>>0}var Js=3,ql=500;async function Oo(t,e,n){let o,r=await Promise.all(t.map(async a=>{if(a.pathname==="/")return[a.origin];
-try{return await je(n,e.connectTimeout,l=>zl(a,l))}catch(l){return o=l,[]}})),i=[...new Set(r.flat())];if(n.throwIfAborted(),
-i.length===0)throw o??new _("unreachable","the list has no edge");return i.length>1&&(await je(n,e.connectTimeout,a=>Gl(
+try{return await Xe(n,e.connectTimeout,l=>zl(a,l))}catch(l){return o=l,[]}})),i=[...new Set(r.flat())];if(n.throwIfAborted(),
+i.length===0)throw o??new _("unreachable","the list has no edge");return i.length>1&&(await Xe(n,e.connectTimeout,a=>Gl(
 i,e.paths.ping,a)).catch(()=>{}),n.throwIfAborted()),i}async function zl(t,e){try{let n=await fetch(t,{cache:"no-store",
 credentials:"omit",signal:e});if(!n.ok)throw new _("unreachable",`the list of edges: HTTP status ${n.status}`,{status:n.
-status});let{edges:o}=await n.json();return o.map(({host:r})=>Xt(`https://${r}`,!1).origin)}catch(n){throw de(n,"unreach\
+status});let{edges:o}=await n.json();return o.map(({host:r})=>Xt(`https://${r}`,!1).origin)}catch(n){throw ue(n,"unreach\
 able","the list of edges")}}async function Gl(t,e,n){let o=new Map,r=async u=>{let d=[];for(;d.length<Js;){let f=S();if(!await Zt(
 u+e,n))return;d.push(S()-f)}d.sort((f,p)=>f-p),o.set(u,d[Js>>1])},i=t.map(r),l=Promise.any(i.map((u,d)=>u.then(()=>o.get(
 t[d])??Promise.reject()))).then(()=>re(ql,n));await Promise.race([Promise.all(i),l.catch(()=>Promise.all(i))]);let c=u=>o.
 get(u)??Number.MAX_VALUE;t.sort((u,d)=>c(u)-c(d))}var Ws=/^(logged_out|ip_not|origin_not|client_not|tls_required|token_revoked|bad_option)/,Kl=/^(unauthorized|token_expired|region_not|protocol_not)/,
 Ql=5,Vl=6e4,Yl=12e4,hn=class{#e;#t;#n;#o;#r;#s=[];#i=new Map;#a;#c=0;#d=0;#l=new Map;drained=new Set;constructor(e,n,o,r){
-this.#e=e,this.#t=n,this.#n=o,this.#o=r,this.#r=new un(n)}async first(e){await ve(this.#n.get(),e),this.#s=await Oo(this.#e,
+this.#e=e,this.#t=n,this.#n=o,this.#o=r,this.#r=new un(n)}async first(e){await _e(this.#n.get(),e),this.#s=await Oo(this.#e,
 this.#t,e);let n;for(let o of this.#s)try{return await this.open(o,e)}catch(r){if(!(r instanceof _)||Ws.test(r.code)||r.
-code==="token_provider")throw r;(!n||gt(r)>gt(n))&&(n=r)}throw n}async*order(e,n,o){for(;;){let r=this.#s.filter(a=>a!==
+code==="token_provider")throw r;(!n||yt(r)>yt(n))&&(n=r)}throw n}async*order(e,n,o){for(;;){let r=this.#s.filter(a=>a!==
 e),i=n?[e,...r]:r.length<this.#s.length?[...r,e]:r;for(let a of i)i.some(l=>this.wait(l)<this.wait(a))||(yield a);if(this.#e.
 some(a=>a.pathname!=="/"))try{this.#s=await Oo(this.#e,this.#t,o)}catch{o.throwIfAborted()}}}wait(e){return Math.max(0,(this.#l.
 get(e)??0)-S())}async open(e,n,o){let r=await this.#n.get();try{return await this.#u(e,r,n,o)}catch(i){if(!(i instanceof
@@ -910,7 +910,7 @@ i)===n,{settings:d,events:f}=this.#t;try{await e.featured,await e.ending.get(`${
 !u())return;if(!e.features?.includes("presence"))throw new _("no_presence","the edge has none",a);l.set(e,"sent"),n.watch?.
 begin(e);try{await e.request(o,r,c?":count":"");break}catch(h){let{code:m}=h;if(m!=="try_later"||!Io(n))throw h;p===2&&f.
 emit("subscriptionError",{...qs(n),code:m})}if(!u())return;l.set(e,"wanted"),await e.postpone(i,se(p,d))}if(!u())return;
-e.postponed.delete(i),l.set(e,"held"),this.#l(n)}catch(p){let h=de(p,"internal","a fault of this client");h.code!=="disc\
+e.postponed.delete(i),l.set(e,"held"),this.#l(n)}catch(p){let h=ue(p,"internal","a fault of this client");h.code!=="disc\
 onnected"&&u()&&this.#a(e,n,h)}}#a(e,n,o){let{holders:r,waiting:i,on:a,key:l}=n,{suspected:c,next:u,current:d}=this.#t,{
 code:f}=o;if(f==="no_presence"&&Io(n)){for(let[p,{reject:h}]of i)r.splice(r.indexOf(p),1),h(o);i.clear(),this.#c(e,n),this.#t.
 events.emit("edgeError",{code:f,detail:l})}else c&&e===u&&d&&a.get(d)==="held"?e.fail(o):this.#d(n,o)}#c(e,{on:n,watch:o}){
@@ -920,7 +920,7 @@ verb==="WHO"?this.isSynced(i):this.#n.some(l=>r.get(l)==="held"))&&o.has(i)?(o.g
 HO"&&i.opened()):i.verb==="WHO"&&i.update()}};function Zl(t,e){let{verb:n,tenant:o}=t,r=[];return{verb:n,undo:n==="WHO"?
 "UNWHO":"LEAVE",name:e.slice(n.length+1),key:e,about:n==="WHO"?{tenant:o,pattern:t.pattern}:{tenant:o,channel:t.channel},
 holders:r,waiting:new Map,on:new WeakMap,watch:n==="WHO"?new Gt(r):void 0,counting:zs(t)}}var qs=({about:t})=>({pattern:"",
-...t});var ec=new TextDecoder,rt=class{tenant;channel;payload;pattern;patterns;late;position;sender;constructor(e,n,o,r,i,a,l,c=""){
+...t});var ec=new TextDecoder,st=class{tenant;channel;payload;pattern;patterns;late;position;sender;constructor(e,n,o,r,i,a,l,c=""){
 this.tenant=e,this.channel=n,this.payload=o,this.pattern=r,this.patterns=i,this.late=a,this.position=l,this.sender=c}get time(){
 return this.position===void 0?void 0:new Date(Number(this.position.split(".")[2]))}text(){return ec.decode(this.payload)}json(){
 return JSON.parse(this.text())}};var pn=class{#e=new Map;#t=0;get all(){return[...this.#e.values()]}add(e){let{tenant:n,pattern:o}=e,r=`${n}:${o}`,i=this.#e.
@@ -929,20 +929,20 @@ set(r,l),this.#t++,{interest:l,isNew:!i}}of(e,n){return this.#e.get(`${e}:${n}`)
 let n=this.#e.get(`${e.tenant}:${e.pattern}`),o=n?.subs.indexOf(e)??-1;if(!(!n||o<0))return n.subs.splice(o,1),n.subs.length===
 0&&this.drop(n)?n:void 0}drop(e){return this.#t++,this.#e.get(e.name)===e&&this.#e.delete(e.name)}dispatch(e,n=!1){let{tenant:o,
 channel:r,payload:i,route:a,sender:l}=e,c=a.note?.tenant===o&&a.note.version===this.#t?a.note:this.#n(o,a);for(let{pattern:u,
-subs:d,history:f}of c.interests){if(f&&!f.plain)continue;let p=new rt(o,r,i,u,a.patterns,n,void 0,l);if(d.length===1)d[0].
+subs:d,history:f}of c.interests){if(f&&!f.plain)continue;let p=new st(o,r,i,u,a.patterns,n,void 0,l);if(d.length===1)d[0].
 push(p);else for(let h of[...d])h.push(p)}}#n(e,n){let o=n.patterns.map(r=>this.#e.get(`${e}:${r}`)).filter(r=>r!==void 0);
 return n.note={tenant:e,version:this.#t,interests:o},n.note}};var mn=class{interests=new pn;asking=new Set;#e;constructor(e){this.#e=e}async restore(e){let n=this.interests.all;n.some(
 r=>r.history)&&await e.featured;let o=e===this.#e.current?n:n.filter(r=>!r.history);await Promise.all(o.map(r=>this.ask(
 e,r)))}async resume(e){await Promise.all(this.interests.all.filter(({history:n})=>n).map(n=>this.ask(e,n)))}stored(e,n,o){
 let{tenant:r,channel:i,payload:a,route:l,sender:c}=n,{patterns:u}=l,d=u[0],f=this.interests.of(r,d),{history:p}=f??{};if(!f||
-!p?.takes(e,o))return;p.from=o,f.subs[0]?.pushStored(new rt(r,i,a,d,u,!1,o,c))===!1&&this.interests.has(f)&&(p.pause(),e.
+!p?.takes(e,o))return;p.from=o,f.subs[0]?.pushStored(new st(r,i,a,d,u,!1,o,c))===!1&&this.interests.has(f)&&(p.pause(),e.
 leave(f.name)),this.#o(f)}reached(e,n){let{kind:o,tenant:r,pattern:i,position:a}=n,l=this.interests.of(r,i),{history:c}=l??
 {};if(!(!l||!c||c.plain)){if(c.on!==e||!c.open){o==="GAP"&&c.paused&&e===this.#e.current&&this.#t(r,i,a);return}if(o==="\
 GAP"||c.takes(e,a)){c.from=a;for(let u of l.subs)u.reach(a)}o==="GAP"?(c.told=!0,this.#t(r,i,a)):o==="OK:RSUB"&&(this.#o(
 l),n.how==="gap"&&!c.told?this.#t(r,i,a):c.lossy&&this.#t(r,i))}}#t(e,n,o){this.#e.gaps=!0,this.#e.events.emit("gap",{tenant:e,
 pattern:n,before:o})}wasRead(e){let n=this.interests.of(e.tenant,e.pattern),{current:o}=this.#e;!n?.history||n.history!==
 e.history||(n.history.paused=!1,o&&this.ask(o,n))}ask(e,n){let o=this.#n(e,n).finally(()=>this.asking.delete(o));return this.
-asking.add(o),o}async#n(e,n){try{n.history?await this.#r(e,n,n.history):(await this.#s(e,n),this.#o(n))}catch(o){let r=de(
+asking.add(o),o}async#n(e,n){try{n.history?await this.#r(e,n,n.history):(await this.#s(e,n),this.#o(n))}catch(o){let r=ue(
 o,"internal","a fault of this client");if(r.code==="disconnected")return;if(n.confirmed&&this.#e.suspected&&e===this.#e.
 next)return e.fail(r);this.#i(n,r)}}#o(e){e.confirmed=!0;for(let{resolve:n}of e.waiting.splice(0))n()}async#r(e,n,o){let{
 name:r,tenant:i,pattern:a}=n;if(o.paused&&(this.#e.gaps=!0),!(o.paused||o.on===e)){o.begin(e);for(let l=2;;){if(await e.
@@ -967,9 +967,9 @@ remove(e);if(!n)return;for(let{resolve:l}of n.waiting.splice(0))l();let{name:o,h
 filter(l=>l?.forget(o)||l&&r?.on===l).map(l=>l.leave(o));await(this.#e.suspected&&a.length>0?Promise.race(a):Promise.all(
 a))}queueFull({tenant:e,pattern:n},o){this.#e.events.emit("queueFull",{tenant:e,pattern:n,dropped:o})}end(e,n){for(let o of this.
 interests.all){this.interests.drop(o);for(let r of o.subs)r.end(e);for(let{reject:r}of o.waiting.splice(0))r(e??n)}}};function Ro({
-subs:t,waiting:e}){return t.length>e.length}var No=1e3,gn=class{#e=new me;#t=new me;#n=new me;constructor(e,n,o){for(let{key:r}of e)this.#e.put(r,n);if(o){for(let{key:r,
-time:i,message:a}of o.#t.all)this.#t.put(r,i,a);for(let{key:r,time:i}of o.#n.all)this.#n.put(r,i)}}fromCurrent(e,n){let o=Ie(
-e);return this.#n.dropUntil(n-No),this.#n.take(o)?!1:(this.#t.take(o)||this.#e.put(o,n),!0)}fromTrail(e,n){let o=Ie(e);if(this.#e.
+subs:t,waiting:e}){return t.length>e.length}var No=1e3,gn=class{#e=new ge;#t=new ge;#n=new ge;constructor(e,n,o){for(let{key:r}of e)this.#e.put(r,n);if(o){for(let{key:r,
+time:i,message:a}of o.#t.all)this.#t.put(r,i,a);for(let{key:r,time:i}of o.#n.all)this.#n.put(r,i)}}fromCurrent(e,n){let o=Re(
+e);return this.#n.dropUntil(n-No),this.#n.take(o)?!1:(this.#t.take(o)||this.#e.put(o,n),!0)}fromTrail(e,n){let o=Re(e);if(this.#e.
 take(o))return;let r=this.#t.put(o,n,{...e});return r&&this.#n.put(r.key,r.time),r?.message}renew(e){for(let n of this.#t.
 all)n.time=e}due(e){return this.#t.dropUntil(e-No)}get nextDue(){let e=this.#t.oldest;return e&&e.time+No}};var Gs=15e3,tc=6e4,yn=class{#e;late;#t;#n;#o=!0;#r=!1;#s=S();#i;#a;constructor(e,n,o,r,i){this.#e=e,this.late=new gn(n,S(),
 i?.late),this.#t=o,this.#n=r,this.#i=setTimeout(()=>this.#c(),Gs),i?.stop(),e.handTo(this),e.alive?this.#l():this.#d()}fromCurrent(e){
@@ -999,7 +999,7 @@ void 0,this.trail?.hold(!1),this.both&&this.merger?.keepCurrent(S()),this.both=t
 merger?.release()??[])this.#r(e)}pause(e,n){return re(e,n,this.#t)}get waits(){return this.#t.size>0}hurry(){for(let e of[
 ...this.#t])e()}openGate(e){this.publishOn=e;let n=this.gate??[];this.gate=void 0;for(let o of n)o();this.over&&this.#o()}publishConnection(){
 if(this.over)throw this.over;let e=this.publishOn??this.current;if(!e?.alive)throw Q();return e}};var nc=500;async function Ks(t,e,n){for(t.events.emit("suspect",t.place),t.gate??=[];t.merger&&!t.merger.done(S());)await re(
-50,n);t.merger=new tt,t.both=t.tentative=!0;let o=0;for await(let r of t.searcher.order(e.edge,!1,n)){await t.pause(Math.
+50,n);t.merger=new nt,t.both=t.tentative=!0;let o=0;for await(let r of t.searcher.order(e.edge,!1,n)){await t.pause(Math.
 max(se(++o,t.settings),t.searcher.wait(r)),n);let i;try{i=await t.searcher.open(r,n,{fallbackAfter:nc})}catch(l){if(n.throwIfAborted(),
 l instanceof _)continue;throw l}if(n.aborted)return void i.close();if(!i.alive)continue;t.next=i,t.merger.joined(S());let a=t.
 restore(i);if(i.ping(!0).catch(()=>{}),await a,n.throwIfAborted(),t.next===i)return t.takeOver(e,i)}}function Qs(t){if(typeof t=="number")return t;let e=/^(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(t);if(!e){let i='exp\
@@ -1009,8 +1009,8 @@ this.#e=e,this.#r=e.token,this.#t=n,this.#n=o}get token(){return this.#r}get pro
 return this.#r!==void 0&&this.#s()<this.#i?Promise.resolve(this.#r):this.ask()}ask(){return this.#a??=this.#f().finally(
 ()=>{this.#a=void 0,this.#c=!1}),this.#a}async renew(){this.#a&&this.#c&&(this.#d??=this.#a.catch(()=>{}).then(()=>(this.#d=
 void 0,this.ask()))),await(this.#d??this.ask()),this.#t()}async#f(){clearTimeout(this.#u);let{tokenProvider:e,connectTimeout:n,
-minBackOff:o}=this.#e,{signal:r}=this.#o;try{let i=this.#l+Vs;for(;S()<i;)await re(i-S(),r);this.#c=!0;let l=await je(r,
-n,c=>ve(Promise.resolve(e?.()),c)).finally(()=>{this.#l=S()});return this.#m(typeof l=="object"?l:{token:l}),this.#r}catch(i){
+minBackOff:o}=this.#e,{signal:r}=this.#o;try{let i=this.#l+Vs;for(;S()<i;)await re(i-S(),r);this.#c=!0;let l=await Xe(r,
+n,c=>_e(Promise.resolve(e?.()),c)).finally(()=>{this.#l=S()});return this.#m(typeof l=="object"?l:{token:l}),this.#r}catch(i){
 this.#i>0&&this.#i<1/0&&this.#p(Math.max(o,se(++this.#h+1,this.#e)));let l=i?.name==="LoggedOutError"?new _("logged_out",
 "the token provider says that there will be no token",{cause:i}):new _("token_provider","the token provider gave no toke\
 n",{cause:i});throw this.#r!==void 0&&!r.aborted&&this.#n(l),l}}#m({token:e,expiresAt:n,expiresIn:o}){let r=o===void 0?1/0:
@@ -1026,7 +1026,7 @@ edge:n}){let{transports:o}=this.#e.settings;return o[0]==="webtransport"&&o.leng
 clearTimeout(this.#n),this.#n=setTimeout(()=>{this.#a(n)},e)}async#a(e){let n=this.#e,{current:o}=n;if(!o||!n.idle||this.#r)
 return this.#i(ic,e);if(!this.#s(o)){this.#n=void 0;return}let r=this.#t+Number(e);this.#i(Ys(r,Math.random()));let i=new AbortController;
 this.#r=i;let a=await n.searcher.open(o.edge,i.signal,{transports:["webtransport"]}).catch(()=>{});this.#r===i&&(this.#r=
-void 0),i.signal.aborted||(this.#t=r),a&&!i.signal.aborted&&n.current===o&&n.idle?n.run(l=>mt(n,o,"transport",l,a)):(a?.
+void 0),i.signal.aborted||(this.#t=r),a&&!i.signal.aborted&&n.current===o&&n.idle?n.run(l=>gt(n,o,"transport",l,a)):(a?.
 close(),n.moveIfDue())}};var lc=3e3,_n=class extends bn{tokens;searcher;closed;#e;#t=new vn(this);#n;#o;constructor(e,n){super(n),this.tokens=new wn(
 this.settings,()=>this.moveIfDue(),o=>this.#r(o)),this.searcher=new hn(e,this.settings,this.tokens,this),this.closed=new Promise(
 o=>{this.#o=o})}#r(e){let{code:n,cause:o}=e;n!=="logged_out"?this.events.emit("edgeError",{code:n,detail:"the token prov\
@@ -1036,10 +1036,10 @@ F("there is no tokenProvider that could give another token");try{await this.toke
 searcher.first(e);if(this.setCurrent(n),e.throwIfAborted(),n.error)throw n.error;this.since=S(),this.#n=Os(this),this.#t.
 follow(n),this.events.emit("connected",this.place),this.linked(),this.moveIfDue()}catch(n){throw this.tokens.stop(),this.
 current?.close(),n}}setCurrent(e){super.setCurrent(e),this.since&&this.#t.follow(e)}moveIfDue(){let{current:e}=this;this.#e||
-this.over||!e?.alive||(e.drains?this.run(n=>mt(this,e,"drain",n)):e.token!==this.tokens.token&&this.run(n=>mt(this,e,"to\
+this.over||!e?.alive||(e.drains?this.run(n=>gt(this,e,"drain",n)):e.token!==this.tokens.token&&this.run(n=>gt(this,e,"to\
 ken",n)))}get idle(){let{current:e,merger:n}=this;return!this.#e&&!this.over&&e?.alive===!0&&!e.drains&&(!n||n.done(S()))}run(e){
 this.#e?.abort();let n=new AbortController;this.#e=n,e(n.signal).then(()=>{this.#e===n&&(this.#e=void 0,this.current?.alive&&
-this.moveIfDue())},o=>{this.#e===n&&this.finish(de(o,"internal","a fault of this client"))})}draining(e){this.searcher.drained.
+this.moveIfDue())},o=>{this.#e===n&&this.finish(ue(o,"internal","a fault of this client"))})}draining(e){this.searcher.drained.
 add(e.edge),e===this.current&&this.moveIfDue()}errorLine(e,n,o){this.presences.ended(e,n,o);let[,r,i]=/^PUB:([^:]+):(.+)$/s.
 exec(o)??[];n==="slow_consumer"?this.events.emit("slowConsumer",{dropped:Number(o)}):n==="egress_limited"?this.events.emit(
 "egressLimited",{delay:Number(o)*1e3}):r&&i&&n!=="broker_unavailable"?this.events.emit("publishError",{tenant:r,channel:i,
@@ -1071,7 +1071,7 @@ resolve({done:e,value:void 0});let n=this.#n.shift();return n?(this.#u=n.positio
 size*2<=this.#t.queue&&this.#e.wasRead(this),Promise.resolve({done:!1,value:n})):this.#r?(e=!0,this.#s?Promise.reject(this.#s):
 Promise.resolve({done:e,value:void 0})):new Promise((o,r)=>{this.#o.push({resolve:o,reject:r})})},return:async()=>(e=!0,
 await this.unsubscribe(),{done:e,value:void 0})}}#h(e){let{onMessage:n}=this.#t;if(n){try{let r=n(e);r instanceof Promise&&
-r.catch(et)}catch(r){et(r)}return!0}let o=this.#o.shift();return o?.resolve({done:!1,value:e}),o!==void 0}pushStored(e){
+r.catch(tt)}catch(r){tt(r)}return!0}let o=this.#o.shift();return o?.resolve({done:!1,value:e}),o!==void 0}pushStored(e){
 if(this.#r)return!0;let n=this.#h(e);return!n&&this.#n.full?(this.#f(),!0):(this.#l=e.position,n?this.#u=e.position:this.#n.
 push(e),!this.#n.full||this.#t.queuePolicy==="end")}reach(e){this.#l=e}#f(){this.end(new _("queue_full","messages were n\
 ot read in time",this)),this.#e.leave(this)}push(e){if(this.#r||this.#h(e))return;let{queuePolicy:n}=this.#t;if(!this.#n.
@@ -1079,35 +1079,35 @@ full)return this.#n.push(e);if(n==="end")return this.#f();n==="drop-oldest"&&(th
 this.#d??=setTimeout(()=>this.#m(),Math.max(0,this.#c+cc-S()))}#m(){clearTimeout(this.#d),this.#d=void 0,this.#c=S(),this.#a>
 0&&this.#e.queueFull(this,this.#a),this.#a=0}end(e){if(!this.#r){this.#r=!0,this.#s=e,e||this.#n.clear(),this.#m();for(let n of this.#o.
 splice(0))e?n.reject(e):n.resolve({done:!0,value:void 0});this.#i(e)}}};async function jo(t,e){let n=typeof t=="string"?[t]:t;(!e||!n?.length)&&F("connect needs an address and options");let o=new _n(
-n.map(i=>Xt(i,e.allowPlaintext===!0)),e),{signal:r=new AbortController().signal}=e;return r.throwIfAborted(),await ve(o.
+n.map(i=>Xt(i,e.allowPlaintext===!0)),e),{signal:r=new AbortController().signal}=e;return r.throwIfAborted(),await _e(o.
 start(r),r),new Sn(o)}var Sn=class{#e;closed;constructor(e){this.#e=e,this.closed=e.closed}get edge(){return this.#e.place.
 edge}get transport(){return this.#e.place.transport}get rtt(){return this.#e.rtt}on(e,n){return this.#e.events.on(e,n)}async subscribe(e,n,o={}){
-let r=this.#e;Le("the object of options",o,"onMessage history queue queuePolicy");let{onMessage:i}=o;i&&typeof i!="funct\
-ion"&&F("onMessage must be a function");let a=new xn(pt(e),wo(n),r.subscriber,{...go(o,r.settings),onMessage:i,from:Es(o.
-history,n)});return await r.subscriber.subscribe(a),a}async publish(e,n,o,r){let i=this.#e;r!==void 0&&Le("the object of\
+let r=this.#e;Ue("the object of options",o,"onMessage history queue queuePolicy");let{onMessage:i}=o;i&&typeof i!="funct\
+ion"&&F("onMessage must be a function");let a=new xn(mt(e),wo(n),r.subscriber,{...go(o,r.settings),onMessage:i,from:Es(o.
+history,n)});return await r.subscriber.subscribe(a),a}async publish(e,n,o,r){let i=this.#e;r!==void 0&&Ue("the object of\
  options",r,"delivery confirm key");let{delivery:a="broadcast",confirm:l=!1,key:c}=r??{},u=ho.indexOf(a);u<0&&F(`deliver\
 y: allowed are ${ho.join(", ")}`),typeof o!="string"&&o?.[Symbol.toStringTag]!=="Uint8Array"&&F("the payload must be a U\
-int8Array or a string");let d={tenant:pt(e),channel:bo(n)};if(l){let p=Xe(c??"");return c!==void 0&&!(p.length>0&&p.length<=
+int8Array or a string");let d={tenant:mt(e),channel:bo(n)};if(l){let p=Le(c??"");return c!==void 0&&!(p.length>0&&p.length<=
 64)&&F("a key has 1 to 64 bytes"),ps(i,m=>fo(d.tenant,d.channel,o,u,{id:m,key:p}),c!==void 0,d)}c!==void 0&&F("a key is \
 for a publish that is confirmed");let f=fo(d.tenant,d.channel,o,u||void 0);return i.publishConnection(),i.gate?new Promise(
 (p,h)=>{i.gate?.push(()=>{try{p(i.publishConnection().publish(f,d))}catch(m){h(m)}})}):i.publishConnection().publish(f,d)}async join(e,n){
-let{presences:o}=this.#e,r=pt(e),i=new Jt(r,bo(n,r),o);return await o.add(i),i}async presence(e,n,o={}){let{presences:r}=this.#e;
-Le("the object of options",o,"count onChange");let{count:i=!1,onChange:a}=o;typeof i!="boolean"&&F("count must be true o\
-r false"),a&&typeof a!="function"&&F("onChange must be a function");let l=pt(e),c=new Kt(l,wo(n,l),r,o);return await r.add(
+let{presences:o}=this.#e,r=mt(e),i=new Jt(r,bo(n,r),o);return await o.add(i),i}async presence(e,n,o={}){let{presences:r}=this.#e;
+Ue("the object of options",o,"count onChange");let{count:i=!1,onChange:a}=o;typeof i!="boolean"&&F("count must be true o\
+r false"),a&&typeof a!="function"&&F("onChange must be a function");let l=mt(e),c=new Kt(l,wo(n,l),r,o);return await r.add(
 c),c}async flush(){let e=this.#e;e.publishConnection(),e.gate&&await new Promise(n=>e.gate?.push(n)),await e.publishConnection().
 ping()}renewToken(){return this.#e.renewToken()}retry(){this.#e.retry()}async close(){this.#e.finish(void 0),await this.
 closed}[Symbol.asyncDispose](){return this.close()}};var Zs=500,dc=250;function ti(t,e){let[n,o]=g({state:"off",note:""}),[r,i]=g(!1),[,a]=g(0),l=G(void 0),c=G({messages:[],
-shown:[],received:0,held:0,timer:0,paused:!1}).current,u=he(()=>{c.timer=0,c.paused||(c.shown=[...c.messages].reverse(),
-c.held=0),a(w=>w+1)},[c]),d=he(w=>{c.received++,c.held++,c.messages.push({number:c.received,at:Date.now(),channel:w.channel,
+shown:[],received:0,held:0,timer:0,paused:!1}).current,u=fe(()=>{c.timer=0,c.paused||(c.shown=[...c.messages].reverse(),
+c.held=0),a(w=>w+1)},[c]),d=fe(w=>{c.received++,c.held++,c.messages.push({number:c.received,at:Date.now(),channel:w.channel,
 payload:ts(w.payload),late:w.late}),c.messages.length>Zs&&c.messages.splice(0,c.messages.length-Zs),c.timer===0&&(c.timer=
-window.setTimeout(u,dc))},[c,u]),f=he(()=>{let w=l.current;l.current=void 0,w?.end.abort(),w?.client?.close(),o({state:"\
-off",note:""})},[]);$(()=>()=>{clearTimeout(c.timer),f()},[c,f]),$(()=>(addEventListener("pagehide",f),()=>removeEventListener(
-"pagehide",f)),[f]);let p=he(async w=>{f();let k={query:w,end:new AbortController};l.current=k;let y=()=>l.current===k,T=D=>{
+window.setTimeout(u,dc))},[c,u]),f=fe(()=>{let w=l.current;l.current=void 0,w?.end.abort(),w?.client?.close(),o({state:"\
+off",note:""})},[]);I(()=>()=>{clearTimeout(c.timer),f()},[c,f]),I(()=>(addEventListener("pagehide",f),()=>removeEventListener(
+"pagehide",f)),[f]);let p=fe(async w=>{f();let k={query:w,end:new AbortController};l.current=k;let y=()=>l.current===k,T=D=>{
 y()&&o(D)};T({state:"connecting",note:""});try{let D=await ei(t,w,!1),te=await jo(e,{transports:["websocket","webtranspo\
-rt"],tokenProvider:async()=>{let{token:Te,expires_at:ue}=D??await ei(t,w,!0);return D=void 0,{token:Te,expiresAt:ue}},signal:k.
+rt"],tokenProvider:async()=>{let{token:Ee,expires_at:he}=D??await ei(t,w,!0);return D=void 0,{token:Ee,expiresAt:he}},signal:k.
 end.signal});if(!y())return void te.close();k.client=te,uc(te,T),await te.subscribe(w.tenant,w.pattern,{onMessage:d}),T(
 {state:"on",note:ni(te)})}catch(D){if(!y())return;f(),o({state:"off",error:`The tail did not start. ${Tn(D)}`,note:""})}},
-[t,e,d,f]),h=he(async(w,k,y)=>{let T=l.current;if(!T?.client)throw new Error("there is no connection; start the tail fir\
+[t,e,d,f]),h=fe(async(w,k,y)=>{let T=l.current;if(!T?.client)throw new Error("there is no connection; start the tail fir\
 st");try{await T.client.publish(T.query.tenant,w,k,{delivery:y}),await T.client.flush()}catch(D){throw new Error(Tn(D))}},
 []),m=()=>{c.messages=[],c.shown=[],c.received=0,c.held=0,a(w=>w+1)},b=()=>{c.paused=!c.paused,i(c.paused),u()},v=l.current?.
 query.publish===!0;return{...n,error:n.error,messages:c.shown,received:c.received,held:c.held,paused:r,publishes:v,start:p,
@@ -1129,19 +1129,19 @@ The payload is too large for this edge."};function Tn(t){return t instanceof _?t
 K(t)} (${t.code})`:K(t)}var fc=[["text","text"],["json","JSON"],["hex","hex"]],pc={off:["plain","stopped"],connecting:["warn","connecting"],on:[
 "good","receiving"],broken:["bad","reconnecting"]};function oi({query:t}){let{api:e,session:n}=M(),o=W(),[r,i]=g(t.tenant??
 ""),[a,l]=g(t.pattern??"#"),[c,u]=g(!1),[d,f]=g("text"),[p,h]=g(),m=ti(e,n.live_url||location.origin),[b,v]=pc[m.state],
-w=m.state!=="off",k=()=>{if(!ce(r))return h("Name the tenant: 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots.");if(a==="")return h(
-"Name a pattern; # is every channel.");h(void 0),history.replaceState(null,"",O("live",{tenant:r,pattern:a})),m.start({tenant:r,
+w=m.state!=="off",k=()=>{if(!de(r))return h("Name the tenant: 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots.");if(a==="")return h(
+"Name a pattern; # is every channel.");h(void 0),history.replaceState(null,"",$("live",{tenant:r,pattern:a})),m.start({tenant:r,
 pattern:a,publish:c&&o})};return s(E,{children:[s(Z,{text:"Live"}),s("p",{class:"quiet",children:"Shows messages as they\
  come. Each use is noted by the audit hook."}),s("form",{class:"filters","aria-label":"Live messages",onSubmit:y=>{y.preventDefault(),
 w||k()},children:[s(x,{label:"Tenant",value:r,onInput:y=>i(y.trim()),mono:!0,readOnly:w}),s(x,{label:"Pattern",value:a,onInput:y=>l(
-y.trim()),mono:!0,readOnly:w,hint:"news.# for example"}),o&&!w&&s(_e,{label:"Allow a test publish",checked:c,onChange:u,
+y.trim()),mono:!0,readOnly:w,hint:"news.# for example"}),o&&!w&&s(ke,{label:"Allow a test publish",checked:c,onChange:u,
 hint:"To channels that the pattern matches."}),s("div",{class:"buttons",children:[w?s("button",{type:"button",onClick:m.
 stop,children:"Stop"}):s("button",{type:"submit",class:"primary",children:"Start"}),w&&s("button",{type:"button","aria-p\
-ressed":m.paused,onClick:m.pause,children:m.paused?"Resume":"Pause"})]})]}),s($e,{text:p??m.error}),s("p",{role:"status",
+ressed":m.paused,onClick:m.pause,children:m.paused?"Resume":"Pause"})]})]}),s(Oe,{text:p??m.error}),s("p",{role:"status",
 "aria-label":"Connection",children:[s(N,{mood:b,children:v})," ",m.note]}),w&&m.publishes&&s(us,{tail:m}),s("section",{"\
 aria-labelledby":"messages",children:[s("div",{class:"card-head",children:[s("h2",{id:"messages",children:"Messages"}),s(
-"span",{class:"quiet",children:[I(m.received,"message")," came",m.received>m.messages.length?`; the last ${m.messages.length}\
- are kept`:"",m.paused&&m.held>0?`; ${I(m.held,"message")} since the pause not shown`:""]}),s(z,{label:"Payload as",value:d,
+"span",{class:"quiet",children:[O(m.received,"message")," came",m.received>m.messages.length?`; the last ${m.messages.length}\
+ are kept`:"",m.paused&&m.held>0?`; ${O(m.held,"message")} since the pause not shown`:""]}),s(z,{label:"Payload as",value:d,
 onInput:y=>f(y),options:fc}),s("button",{type:"button",onClick:m.clear,children:"Clear"})]}),m.messages.length===0?s(L,{
 children:s("p",{children:w?"Nothing has come yet. Messages appear when a client publishes to a channel of this pattern.":
 "Name a tenant and a pattern, and press Start."})}):s(ds,{messages:m.messages,format:d})]})]})}function ri(t){let e=[],n=(o,r)=>{r!==void 0&&e.push(`	${o} ${r}`)};n("name",En(t.name)),t.description&&n("description",
@@ -1153,31 +1153,31 @@ ${e.join(`
 }`}function En(t){if(/^[\w.@~:/+-]+$/.test(t))return t;if(!/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069{}]/.
 test(t))return/["\\]/.test(t)?t.includes("`")?void 0:`\`${t}\``:`"${t}"`}var si="Revoke the access tokens that it issued",ii="Their connections end at once. Otherwise they stay valid until they\
  expire.",ai=t=>`master-tokens/${encodeURIComponent(t.id)}`;function li({master:t,onClose:e,onDone:n}){let{api:o}=M(),[r,
-i]=g(!1);return s(pe,{title:"Rotate the master token",submit:"Rotate",onClose:e,onConfirm:async()=>n(await o.call("POST",
+i]=g(!1);return s(me,{title:"Rotate the master token",submit:"Rotate",onClose:e,onConfirm:async()=>n(await o.call("POST",
 `${ai(t)}/rotate`,{body:{revoke_tokens:r}})),children:[s("p",{children:[s(C,{text:t.name})," gets a new secret, which is\
- shown once. The old one stops working at once."]}),s(_e,{label:si,checked:r,onChange:i,hint:ii})]})}function ci({master:t,
-onClose:e,onDone:n}){let{api:o}=M(),[r,i]=g(!1),[a,l]=g("");return s(pe,{title:"Delete the master token",submit:"Delete",
+ shown once. The old one stops working at once."]}),s(ke,{label:si,checked:r,onChange:i,hint:ii})]})}function ci({master:t,
+onClose:e,onDone:n}){let{api:o}=M(),[r,i]=g(!1),[a,l]=g("");return s(me,{title:"Delete the master token",submit:"Delete",
 danger:!0,onClose:e,onConfirm:async()=>{if(a!==t.name&&a!==t.id)throw new Error("what you typed is neither its name nor \
-its id");let{revoked_tokens:u}=await o.call("DELETE",ai(t),{body:{revoke_tokens:r}});n(`${t.name} was deleted.${r?` ${I(
+its id");let{revoked_tokens:u}=await o.call("DELETE",ai(t),{body:{revoke_tokens:r}});n(`${t.name} was deleted.${r?` ${O(
 u,"access token")} revoked with it.`:""}`)},children:[s("p",{children:[s(C,{text:t.name})," stops working at once, for g\
-ood. Its id is ",s(P,{text:t.id}),"."]}),s(_e,{label:si,checked:r,onChange:i,hint:ii}),s(x,{label:"Type the name to conf\
+ood. Its id is ",s(P,{text:t.id}),"."]}),s(ke,{label:si,checked:r,onChange:i,hint:ii}),s(x,{label:"Type the name to conf\
 irm",value:a,onInput:l,hint:"Its id does as well."})]})}function di({made:t,rotated:e,onClose:n}){let o=[t.name,t.description??
 ""].some(r=>r!==""&&En(r)===void 0);return s(Mt,{title:e?"The new secret":"The master token",label:"Master token",secret:t.
 token,onClose:n,children:[s("p",{children:["It is the ",e?"new ":"","secret of ",s(C,{text:t.name}),".",e&&t.revoked_tokens?
-` ${I(t.revoked_tokens,"access token")} that it issued revoked.`:""]}),s($t,{label:"For an environment",text:`MILLRACE_M\
+` ${O(t.revoked_tokens,"access token")} that it issued revoked.`:""]}),s($t,{label:"For an environment",text:`MILLRACE_M\
 ASTER_TOKEN=${t.token}`,copy:"Copy the environment line"}),s("details",{children:[s("summary",{children:"For a Caddyfile"}),
 s("p",{children:["Only to keep it in the configuration in place of the store, in the block ",s("code",{children:"pubsub"}),
 " of the global options, with the line above in the environment of Caddy. It is ",s("em",{children:"static"})," then: th\
 e configuration counts, and this page shows it but cannot change it."]}),o&&s("p",{children:"Its name or description can\
 not be written in a Caddyfile, so the line for it is left out."}),s($t,{label:"Lines for a Caddyfile",text:ri(t),copy:"C\
 opy the Caddyfile lines"})]})]})}function Xo({master:t,onClose:e,onCreated:n,onSaved:o}){let{api:r}=M(),i=oe(),[a]=g(()=>Lr(t)),[l,c]=g(a),u=oo(l),d=h=>m=>c(
-b=>({...b,[h]:m})),f=ht(l.prefix);return s(be,{title:t?"Edit the master token":"New master token",onClose:e,children:s(fe,
+b=>({...b,[h]:m})),f=ft(l.prefix);return s(we,{title:t?"Edit the master token":"New master token",onClose:e,children:s(pe,
 {action:i,submit:t?"Save":"Create",onSubmit:async()=>{if(l.name==="")throw new Error("give it a name, so that others kno\
 w what it is for");if(!Ur(l))throw new Error("correct the fields that are marked");if(!t)return n(await r.call("POST","m\
 aster-tokens",{body:Rt(l)}));let h=Br(a,l);Object.keys(h).length>0&&await r.call("PATCH",`master-tokens/${encodeURIComponent(
-t.id)}`,{body:h}),o(l.name)},onCancel:e,children:[s(x,{label:"Name",value:l.name,onInput:d("name"),count:{now:Ae(l.name),
+t.id)}`,{body:h}),o(l.name)},onCancel:e,children:[s(x,{label:"Name",value:l.name,onInput:d("name"),count:{now:Me(l.name),
 most:to,unit:"characters"},autoFocus:!0}),s(x,{label:"Description",value:l.description,onInput:d("description"),rows:2,count:{
-now:Ae(l.description),most:no,unit:"characters"}}),s(x,{label:"Tenant prefix",value:l.prefix,onInput:d("prefix"),mono:!0,
+now:Me(l.description),most:no,unit:"characters"}}),s(x,{label:"Tenant prefix",value:l.prefix,onInput:d("prefix"),mono:!0,
 error:u.prefix,hint:f===""?"The app's namespace. Empty: every tenant of the overlay.":f===void 0?void 0:`Stored as ${f} \
 – for tenants such as ${f}room`}),s(x,{label:"Address masks",value:l.masks,onInput:d("masks"),rows:2,mono:!0,error:u.masks,
 hint:"Who may use it: one address or CIDR a line. Empty: every address."}),s("fieldset",{children:[s("legend",{children:"\
@@ -1198,12 +1198,12 @@ toLowerCase(),c=t.filter(d=>`${d.id}
 ${d.name}
 ${d.tenant_prefix}`.toLowerCase().includes(l)),u=Math.min(i,Math.max(1,Math.ceil(c.length/Cn)));return s(E,{children:[t.
 length>8&&s("div",{class:"filters",children:[s(x,{label:"Find",value:o,onInput:r,hint:"By name, prefix or id."}),s("p",{
-class:"quiet",role:"status",children:[c.length," of ",I(t.length,"master token")]})]}),s("div",{class:"cards",children:c.
+class:"quiet",role:"status",children:[c.length," of ",O(t.length,"master token")]})]}),s("div",{class:"cards",children:c.
 slice((u-1)*Cn,u*Cn).map(d=>s(yc,{master:d,onOpen:e},d.id))}),c.length===0&&s(L,{children:"None has this in its name, pr\
-efix or id. Type less of it."}),s(ye,{page:u,more:u*Cn<c.length,onPrevious:()=>a(u-1),onNext:()=>a(u+1)})]})}function yc({
+efix or id. Type less of it."}),s(be,{page:u,more:u*Cn<c.length,onPrevious:()=>a(u-1),onNext:()=>a(u+1)})]})}function yc({
 master:t,onOpen:e}){let n=W(),{name:o}=t;return s("article",{class:"card","aria-label":`Master token ${o}`,children:[s("\
 div",{class:"card-head",children:[s("h2",{children:s(C,{text:o,most:64})}),t.static&&s(N,{children:"in the Caddyfile"})]}),
-t.description&&s("p",{children:s(C,{text:t.description,most:200})}),s(ae,{of:[["Tenant prefix",t.tenant_prefix?s(P,{text:t.
+t.description&&s("p",{children:s(C,{text:t.description,most:200})}),s(le,{of:[["Tenant prefix",t.tenant_prefix?s(P,{text:t.
 tenant_prefix},"prefix"):"none: every tenant"],["Address masks",s(bc,{masks:t.allow_ip_masks??[]},"masks")],["Quotas",wc(
 t),"wide"],!t.static&&["Made",s(X,{at:t.created_at},"made")],["Id",s(P,{text:t.id},"id"),"wide"]]}),t.static?s("p",{class:"\
 quiet",children:"To change it, edit its master_token block in the configuration, and reload."}):n&&s("div",{class:"butto\
@@ -1211,7 +1211,7 @@ ns",children:[s("button",{type:"button","aria-label":`Edit ${o}`,onClick:()=>e({
 s("button",{type:"button","aria-label":`Rotate ${o}`,onClick:()=>e({what:"rotate",master:t}),children:"Rotate"}),s("butt\
 on",{type:"button","aria-label":`Delete ${o}`,onClick:()=>e({what:"delete",master:t}),children:"Delete"})]})]})}function bc({
 masks:t}){return t.length===0?s(E,{children:"none: every address"}):s("span",{class:"list",children:[t.slice(0,8).map(e=>s(
-P,{text:e},e)),t.length>8&&s("span",{children:["and ",t.length-8," more"]})]})}function wc(t){let e=[t.max_tokens&&I(t.max_tokens,
+P,{text:e},e)),t.length>8&&s("span",{children:["and ",t.length-8," more"]})]})}function wc(t){let e=[t.max_tokens&&O(t.max_tokens,
 "access token"),t.max_bytes&&`${J(t.max_bytes)} in the store`,t.calls_per_second&&`${A(t.calls_per_second)} calls a seco\
 nd`].filter(n=>n);return e.length===0?"the edge's defaults":e.join(", ")}function hi(t,e,n=180){let o=t.filter(c=>(c[e]??[]).length>0&&c.interval_seconds>0),r=new Array(n).fill(null);if(o.length===
 0)return r;let i=vc(o.map(c=>c.end)),a=o.map(c=>Math.abs(c.end-i)>60?i:c.end),l=Math.min(...a);for(let[c,u]of o.entries()){
@@ -1228,20 +1228,20 @@ none",role:"img","aria-label":`${t}, the last 15 minutes: ${i}`,children:s("path
 s(Z,{text:"Overview"}),s(Y,{error:n,known:e!==void 0}),e?s(kc,{edges:o}):!n&&s(H,{what:"the figures"})]})}function kc({edges:t}){
 let e=t.filter(c=>c.answered&&c.status),n=e.flatMap(c=>c.samples??[]),o=c=>e.reduce((u,d)=>u+c(d),0),r=c=>Uo(e.map(u=>u.
 recent?.[c]??void 0)),i=Uo(e.map(c=>c.status?.connections??void 0)),a=o(c=>c.status?.max_connections??0),l=o(yi);return s(
-E,{children:[s(Qe,{edges:t,missing:["The figures leave it out.","The figures leave them out."]}),s("div",{class:"tiles",
+E,{children:[s(Ve,{edges:t,missing:["The figures leave it out.","The figures leave them out."]}),s("div",{class:"tiles",
 children:[s(Wo,{title:"Connections",value:A(l),chart:{samples:n,figure:"connections",format:A},note:s(E,{children:[i.map(
-([c,u])=>s("span",{children:[Ke(c)," ",A(u)]},c)),a>0&&s("span",{children:["of ",A(a)," at most"]})]})}),s(An,{title:"Me\
+([c,u])=>s("span",{children:[Qe(c)," ",A(u)]},c)),a>0&&s("span",{children:["of ",A(a)," at most"]})]})}),s(An,{title:"Me\
 ssages a second",figure:"messages_in",samples:n,note:"published by clients"}),s(An,{title:"Deliveries a second",figure:"\
 deliveries",samples:n,note:"to subscribers"}),s(An,{title:"Drops a second",figure:"dropped",samples:n,note:"deliveries t\
 hat were dropped"}),s(An,{title:"Refusals a second",figure:"refused",samples:n,note:"ERR lines to clients"}),s(Wo,{title:"\
 Memory",value:J(o(c=>c.status?.memory_bytes??0)),chart:{samples:n,figure:"memory_bytes",format:J},note:s("span",{children:e.
-length===1?"of the process":`of ${I(e.length,"process","processes")}`})}),s(mi,{title:"Token store",edges:e,state:c=>s(dt,
-{status:c.status})}),s(mi,{title:"Broker",edges:e,state:c=>s(ut,{status:c.status})})]}),s("div",{class:"columns",children:[
+length===1?"of the process":`of ${O(e.length,"process","processes")}`})}),s(mi,{title:"Token store",edges:e,state:c=>s(ut,
+{status:c.status})}),s(mi,{title:"Broker",edges:e,state:c=>s(ht,{status:c.status})})]}),s("div",{class:"columns",children:[
 s(Mn,{title:"Dropped deliveries",counts:r("dropped"),none:"None was dropped."}),s(Mn,{title:"Refusals by code",counts:r(
 "refused"),none:"Nothing was refused."}),s(Mn,{title:"Refused handshakes",counts:r("handshakes_refused"),none:"No client\
  was turned away."}),s(Mn,{title:"Slow clients disconnected",counts:r("slow_disconnects"),none:"No client was too slow."})]}),
 s("section",{"aria-labelledby":"by-edge",children:[s("h2",{id:"by-edge",children:"By edge"}),t.length===0?s(L,{children:s(
-"p",{children:"No edge is known yet. This one appears within seconds."})}):s(le,{label:"Figures by edge",columns:xc,rows:t,
+"p",{children:"No edge is known yet. This one appears within seconds."})}):s(ce,{label:"Figures by edge",columns:xc,rows:t,
 keyOf:c=>c.id})]})]})}var Jo=3;function mi(t){let{title:e,edges:n,state:o}=t;return s("section",{class:"card tile","aria\
 -label":e,children:[s("h2",{children:e}),n.slice(0,Jo).map(r=>s("div",{class:"state-line",children:[n.length>1&&s("p",{class:"\
 quiet",children:s(C,{text:r.name,most:40})}),o(r)]},r.id)),n.length>Jo&&s("p",{class:"quiet",children:["and ",n.length-Jo,
@@ -1250,74 +1250,74 @@ answered&&t.samples?Ct(Lo(t.samples[e])):"–"}var xc=[{label:"Edge",cell:t=>s(E
 {edge:t}),!t.answered&&s(N,{mood:"bad",children:"no answer"})]})},{label:"Connections",number:!0,cell:t=>t.status?A(yi(t)):
 "–"},{label:"Messages/s",number:!0,cell:t=>Pn(t,"messages_in")},{label:"Deliveries/s",number:!0,cell:t=>Pn(t,"deliveri\
 es")},{label:"Drops/s",number:!0,cell:t=>Pn(t,"dropped")},{label:"Refusals/s",number:!0,cell:t=>Pn(t,"refused")},{label:"\
-Memory",number:!0,cell:t=>t.status?J(t.status.memory_bytes):"–"},{label:"Token store",cell:t=>s(dt,{status:t.status})},
-{label:"Broker",cell:t=>s(ut,{status:t.status})}];function Wo({title:t,value:e,note:n,chart:o}){return s("section",{class:"\
+Memory",number:!0,cell:t=>t.status?J(t.status.memory_bytes):"–"},{label:"Token store",cell:t=>s(ut,{status:t.status})},
+{label:"Broker",cell:t=>s(ht,{status:t.status})}];function Wo({title:t,value:e,note:n,chart:o}){return s("section",{class:"\
 card tile","aria-label":t,children:[s("h2",{children:t}),s("p",{class:"value",children:e}),s("p",{class:"note-line",children:n}),
 s(pi,{label:t,series:hi(o.samples,o.figure),format:o.format})]})}function An({title:t,figure:e,samples:n,note:o}){let r=n.
 reduce((i,a)=>i+Lo(a[e]),0);return s(Wo,{title:t,value:Ct(r),note:s("span",{children:o}),chart:{samples:n,figure:e,format:Ct}})}
 function Mn({title:t,counts:e,none:n}){return s("section",{class:"card reasons","aria-label":t,children:[s("h2",{children:t}),
 s("p",{class:"quiet",children:"in the last 15 minutes"}),e.length===0?s("p",{children:n}):s("dl",{class:"counts",children:e.
-map(([o,r])=>s("div",{children:[s("dt",{children:s("code",{children:o})}),s("dd",{children:A(r)})]},o))})]})}function bi({query:t,names:e,onAgain:n}){let{presence:o,among:r}=t,[i,a]=g({presence:o,among:r});$(()=>a({presence:o,among:r}),
-[o,r]);let l=f=>p=>a(h=>({...h,[f]:p.trim()})),c=i.among.replace(/\*$/,""),u=c!==""&&!ce(c),d=i.presence!==""&&!e.includes(
+map(([o,r])=>s("div",{children:[s("dt",{children:s("code",{children:o})}),s("dd",{children:A(r)})]},o))})]})}function bi({query:t,names:e,onAgain:n}){let{presence:o,among:r}=t,[i,a]=g({presence:o,among:r});ae(()=>a({presence:o,among:r}),
+[o,r]);let l=f=>p=>a(h=>({...h,[f]:p.trim()})),c=i.among.replace(/\*$/,""),u=c!==""&&!de(c),d=i.presence!==""&&!e.includes(
 i.presence)?[i.presence]:[];return s("search",{children:s("form",{class:"filters","aria-label":"Filter tenants",onSubmit:f=>{
-if(f.preventDefault(),u)return;let p=O("presence",{...t,...i});p===O("presence",t)?n():location.hash=p},children:[s(z,{label:"\
+if(f.preventDefault(),u)return;let p=$("presence",{...t,...i});p===$("presence",t)?n():location.hash=p},children:[s(z,{label:"\
 In presence",value:i.presence,onInput:l("presence"),options:[["","all"],...[...e,...d].map(f=>[f,f])]}),s(x,{label:"Of t\
 enant",value:i.among,onInput:l("among"),mono:!0,error:u?"A tenant has 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots.":void 0,
 hint:"The whole name, or its beginning and *."}),s("div",{class:"buttons",children:[s("button",{type:"submit",class:"pri\
-mary",children:"Filter"}),s("a",{class:"button",href:O("presence",{...t,presence:"",among:""}),children:"Clear"})]})]})})}var Sc=100,Tc=5e3;function wi({query:t}){let e=G(null),[n,o]=g(0),{tenant:r}=t;return $(()=>{r!==""&&e.current?.focus()},
+mary",children:"Filter"}),s("a",{class:"button",href:$("presence",{...t,presence:"",among:""}),children:"Clear"})]})]})})}var Sc=100,Tc=5e3;function wi({query:t}){let e=G(null),[n,o]=g(0),{tenant:r}=t;return I(()=>{r!==""&&e.current?.focus()},
 [r]),s("section",{"aria-labelledby":"members",children:[s("h2",{id:"members",tabIndex:-1,ref:e,children:"Members"}),s(Ec,
-{query:t,onAgain:()=>o(i=>i+1)}),ce(r)&&s(Cc,{query:t},B({tenant:r,pattern:t.pattern,subject:t.subject,again:n}))]})}function Ec({
-query:t,onAgain:e}){let{tenant:n,pattern:o,subject:r}=t,[i,a]=g({tenant:n,pattern:o,subject:r}),[l,c]=g(!1);$(()=>a({tenant:n,
-pattern:o,subject:r}),[n,o,r]);let u=f=>p=>a(h=>({...h,[f]:p})),d=i.tenant===""?l:!ce(i.tenant);return s("search",{children:s(
-"form",{class:"filters","aria-label":"Who is present",onSubmit:f=>{if(f.preventDefault(),c(i.tenant===""),!ce(i.tenant))
-return;let p=O("presence",{...t,...i});p===O("presence",t)?e():location.hash=p},children:[s(x,{label:"Tenant",value:i.tenant,
+{query:t,onAgain:()=>o(i=>i+1)}),de(r)&&s(Cc,{query:t},B({tenant:r,pattern:t.pattern,subject:t.subject,again:n}))]})}function Ec({
+query:t,onAgain:e}){let{tenant:n,pattern:o,subject:r}=t,[i,a]=g({tenant:n,pattern:o,subject:r}),[l,c]=g(!1);ae(()=>a({tenant:n,
+pattern:o,subject:r}),[n,o,r]);let u=f=>p=>a(h=>({...h,[f]:p})),d=i.tenant===""?l:!de(i.tenant);return s("search",{children:s(
+"form",{class:"filters","aria-label":"Who is present",onSubmit:f=>{if(f.preventDefault(),c(i.tenant===""),!de(i.tenant))
+return;let p=$("presence",{...t,...i});p===$("presence",t)?e():location.hash=p},children:[s(x,{label:"Tenant",value:i.tenant,
 onInput:f=>u("tenant")(f.trim()),mono:!0,error:d?"A tenant has 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots.":void 0}),s(x,{
 label:"Pattern",value:i.pattern,onInput:f=>u("pattern")(f.trim()),mono:!0,hint:"room.* for example; nothing: all."}),s(x,
 {label:"Subject",value:i.subject,onInput:u("subject"),hint:"The whole subject."}),s("div",{class:"buttons",children:s("b\
 utton",{type:"submit",class:"primary",children:"Show"})})]})})}function Cc({query:t}){let{api:e}=M(),[n,o]=g([""]),{tenant:r,
 pattern:i,subject:a}=t,l=`presences/members${B({tenant:r,pattern:i,subject:a,limit:Sc,cursor:n[n.length-1]})}`,{data:c,stale:u,
 error:d}=ee(l,Tc,p=>e.get(l,p)),f=c?.members??[];return s(E,{children:[s(Y,{error:d,known:c!==void 0}),!c&&!d&&s(H,{what:"\
-the members"}),c&&s("p",{children:[I(c.total.members,"member")," in ",I(c.total.channels,"channel")," of"," ",s(P,{text:i===
+the members"}),c&&s("p",{children:[O(c.total.members,"member")," in ",O(c.total.channels,"channel")," of"," ",s(P,{text:i===
 ""?"#":i})," in ",s(P,{text:r}),", the oldest first.",a!==""&&s(E,{children:[" ","Only ",s(C,{text:a,most:128})," is lis\
-ted."]})]}),f.length>0&&s(le,{label:"Members",columns:Ac,rows:f,keyOf:Pc,busy:u}),c&&!u&&f.length===0&&n.length===1&&s(L,
-{children:s("p",{children:a===""?"Nobody is present there now.":"This subject is not present there now."})}),s(ye,{page:n.
+ted."]})]}),f.length>0&&s(ce,{label:"Members",columns:Ac,rows:f,keyOf:Pc,busy:u}),c&&!u&&f.length===0&&n.length===1&&s(L,
+{children:s("p",{children:a===""?"Nobody is present there now.":"This subject is not present there now."})}),s(be,{page:n.
 length,more:!u&&(c?.next_cursor??"")!=="",onPrevious:()=>o(n.slice(0,-1)),onNext:()=>o([...n,c?.next_cursor??""])})]})}var Pc=({
 channel:t,subject:e})=>`${t}
-${e}`,Ac=[{label:"Channel",cell:({channel:t})=>s(P,{text:t,most:120})},{label:"Subject",cell:({subject:t})=>s("a",{href:O(
-"connections",{subject:t}),"aria-label":`Connections of ${Me(t,60)}`,children:s(C,{text:t,most:60})})},{label:"Since",cell:({
+${e}`,Ac=[{label:"Channel",cell:({channel:t})=>s(P,{text:t,most:120})},{label:"Subject",cell:({subject:t})=>s("a",{href:$(
+"connections",{subject:t}),"aria-label":`Connections of ${$e(t,60)}`,children:s(C,{text:t,most:60})})},{label:"Since",cell:({
 since:t})=>s(X,{at:t})},{label:"Info",cell:({info:t})=>t?s(P,{text:JSON.stringify(t)}):s(E,{children:"–"})}];var Mc=50,$c=8,Oc=1e4;function vi({query:t}){let{api:e}=M(),[n,o]=g([""]),r={presence:t.presence??"",among:t.among??"",tenant:t.
-tenant??"",pattern:t.pattern??"",subject:t.subject??""},i=B({presence:r.presence,tenant:r.among});$(()=>o([""]),[i]);let a=`\
+tenant??"",pattern:t.pattern??"",subject:t.subject??""},i=B({presence:r.presence,tenant:r.among});I(()=>o([""]),[i]);let a=`\
 presences${B({presence:r.presence,tenant:r.among,limit:Mc,cursor:n[n.length-1]})}`,{data:l,stale:c,error:u,refresh:d}=ee(
 a,Oc,async b=>{try{return await e.get(a,b)}catch(v){if(v instanceof q&&v.code==="no_presences")return"none";throw v}}),f=l===
 "none"?void 0:l,p=f?.totals??[],h=p.reduce((b,v)=>b+v.tenants,0),m=f?.presences??[];return s(E,{children:[s(Z,{text:"Pre\
 sence"}),s("p",{class:"quiet",children:"Who has said that they are in a channel, at all edges: each edge knows that of t\
 he others."}),s(Y,{error:u,known:l!==void 0}),!l&&!u&&s(H,{what:"who is present"}),l==="none"&&s(Ic,{}),f&&s(E,{children:[
 s(Rc,{totals:p}),s("section",{"aria-labelledby":"tenants",children:[s("h2",{id:"tenants",children:"By tenant"}),(i!==""||
-h>$c)&&s(bi,{query:r,names:p.map(({presence:b})=>b),onAgain:d}),m.length>0&&s(le,{label:"Where somebody is present",columns:Dc(
+h>$c)&&s(bi,{query:r,names:p.map(({presence:b})=>b),onAgain:d}),m.length>0&&s(ce,{label:"Where somebody is present",columns:Dc(
 r,p),rows:m,keyOf:Nc,busy:c}),!c&&m.length===0&&n.length===1&&s(L,{children:i===""?s("p",{children:"Nobody is present no\
 w. Clients appear here when they join a channel of a presence."}):s("p",{children:"Nobody is present there. Ask for less\
-, or clear the filters."})}),s(ye,{page:n.length,more:!c&&(f.next_cursor??"")!=="",onPrevious:()=>o(n.slice(0,-1)),onNext:()=>o(
+, or clear the filters."})}),s(be,{page:n.length,more:!c&&(f.next_cursor??"")!=="",onPrevious:()=>o(n.slice(0,-1)),onNext:()=>o(
 [...n,f.next_cursor??""])})]}),s(wi,{query:r})]})]})}function Ic(){return s(L,{children:[s("p",{children:"No presence is\
  configured at this edge: it does not know who is where."}),s("p",{children:["Clients may say that they are in the chann\
 els of a presence:"," ",s("code",{children:"presence <name> { channels … }"})," in the block ",s("code",{children:"pub\
 sub"})," of the Caddyfile. docs/configuration.md has its options."]})]})}function Rc({totals:t}){return s("div",{class:"\
 cards",children:t.map(e=>s("article",{class:"card","aria-label":`Presence ${e.presence}`,children:[s("div",{class:"card-\
-head",children:s("h2",{children:s(C,{text:e.presence})})}),s(ae,{of:[["Tenants",A(e.tenants)],["Members",A(e.members)],[
+head",children:s("h2",{children:s(C,{text:e.presence})})}),s(le,{of:[["Tenants",A(e.tenants)],["Members",A(e.members)],[
 "At most of a tenant",A(e.max_members)]]})]},e.presence))})}var Nc=({presence:t,tenant:e})=>`${t}:${e}`;function Dc(t,e){
 let n=new Map(e.map(o=>[o.presence,o.max_members]));return[{label:"Tenant",cell:({tenant:o})=>s(P,{text:o})},{label:"Pre\
 sence",cell:({presence:o})=>s(C,{text:o})},{label:"Members",number:!0,cell:({presence:o,members:r})=>`${A(r)} of ${A(n.get(
-o)??r)}`},{label:"Who",cell:({tenant:o})=>s("a",{class:"button","aria-label":`Show who is present in ${o}`,href:O("prese\
+o)??r)}`},{label:"Who",cell:({tenant:o})=>s("a",{class:"button","aria-label":`Show who is present in ${o}`,href:$("prese\
 nce",{presence:t.presence,among:t.among,tenant:o}),children:"Show"})}]}var _i=[{name:"overview",label:"Overview",component:gi},{name:"master-tokens",label:"Master tokens",component:ui},{name:"\
 tokens",label:"Access tokens",component:Hr},{name:"connections",label:"Connections",component:Vr},{name:"presence",label:"\
 Presence",component:vi},{name:"live",label:"Live",component:oi,tail:!0},{name:"histories",label:"Histories",component:ls},
-{name:"edges",label:"Edges",component:Yr}];var $n=class extends Be{state={};static getDerivedStateFromError(e){return{error:e}}render(){return this.state.error===void 0?
+{name:"edges",label:"Edges",component:Yr}];var $n=class extends Je{state={};static getDerivedStateFromError(e){return{error:e}}render(){return this.state.error===void 0?
 this.props.children:s("div",{role:"alert",class:"errors",children:[s("p",{class:"note bad",children:["This screen cannot\
  be shown, which is a fault of the console. ",K(this.state.error)]}),s("button",{type:"button",onClick:()=>this.setState(
 {error:void 0}),children:"Try again"})]})}};function ki(t){let{base:e,session:n,links:o,current:r,result:i,ended:a,children:l}=t;return s(E,{children:[s("a",{class:"\
 skip",href:"#main",onClick:c=>{c.preventDefault(),document.getElementById("main")?.focus()},children:"Skip to the conten\
-t"}),s("header",{class:"top",children:[s("a",{class:"brand",href:O("overview"),children:[s("img",{src:new URL("icon.svg",
+t"}),s("header",{class:"top",children:[s("a",{class:"brand",href:$("overview"),children:[s("img",{src:new URL("icon.svg",
 e).href,alt:"",width:"28",height:"28"}),s("span",{children:"Millrace"})]}),s("nav",{"aria-label":"Screens",children:s("u\
-l",{children:o.map(({screen:c,label:u})=>s("li",{children:s("a",{href:O(c),...c===r?{"aria-current":"page"}:{},children:u})},
+l",{children:o.map(({screen:c,label:u})=>s("li",{children:s("a",{href:$(c),...c===r?{"aria-current":"page"}:{},children:u})},
 c))})}),s("div",{class:"who",children:[s("span",{children:[s(C,{text:n.operator??"",most:32})," ",s("span",{class:"quiet",
 children:n.role})]}),s("button",{type:"button",onClick:t.onSignOut,children:"Sign out"})]})]}),s("main",{id:"main",tabIndex:-1,
 children:[a&&s("p",{class:"note warn with-button",children:[s("span",{children:"Your session has ended, so nothing here \
@@ -1330,23 +1330,23 @@ api:t,session:e,onSession:n}){let[o,r]=g(""),[i,a]=g(""),l=oe(),c=e.auth==="cadd
 {id:"main",class:"sign-in",children:s("section",{class:"card",children:[s("h1",{tabIndex:-1,children:"Sign in"}),s("p",{
 class:"quiet",children:"The console of this Millrace edge is for its operators."}),c&&e.user?s("p",{children:["The authe\
 ntication in front of the console names you ",s(C,{text:e.user}),"."]}):null,c&&!e.user?s("p",{class:"note warn",children:"\
-The authentication in front of the console names nobody. Sign in there, then load this page again."}):null,s(fe,{action:l,
+The authentication in front of the console names nobody. Sign in there, then load this page again."}):null,s(pe,{action:l,
 submit:"Sign in",onSubmit:u,children:!c&&s(E,{children:[s(x,{label:"Name",value:o,onInput:r,autoComplete:"username",autoFocus:!0}),
 s(x,{label:"Password",type:"password",value:i,onInput:a,autoComplete:"current-password"})]})})]})})}function Si({api:t,gate:e,
 session:n,onSession:o,onLeave:r}){let{question:i}=e;return i?s(Fc,{api:t,gate:e,session:n,onSession:o,onLeave:r,again:i===
 "sign-in"},i):null}function Fc({api:t,gate:e,session:n,onSession:o,onLeave:r,again:i}){let[a,l]=g(""),c=oe(),u=n.auth===
-"caddy",d=n.operator??"";return s(be,{title:i?"Your session has ended":"Type your password again",onClose:()=>e.answer(!1),
+"caddy",d=n.operator??"";return s(we,{title:i?"Your session has ended":"Type your password again",onClose:()=>e.answer(!1),
 children:[s("p",{children:i?"Sign in to go on. What you have typed is kept, and what you asked for is done then.":"Maste\
-r tokens are changed only within ten minutes after a password was typed. What you asked for is done then."}),s(fe,{action:c,
+r tokens are changed only within ten minutes after a password was typed. What you asked for is done then."}),s(pe,{action:c,
 submit:i?"Sign in":"Confirm",onSubmit:async()=>{if(!u&&a==="")throw new Error("type your password");let p;try{i?p=await Ho(
 t,"session",u?{}:{name:d,password:a}):p=await Ho(t,"session/confirm",{password:a})}catch(h){if(l(""),!i&&h instanceof q&&
 h.code==="no_session")return void e.signIn();throw h}o(p),e.answer(!0)},onCancel:()=>e.answer(!1),extra:i&&s("button",{type:"\
 button",class:"link",onClick:r,children:"Sign in as somebody else"}),children:[s(x,{label:"Name",value:d,onInput:()=>{},
 readOnly:!0,autoComplete:"username"}),!u&&s(x,{label:"Password",type:"password",value:a,onInput:l,autoComplete:"current-\
-password",autoFocus:!0})]})]})}function Ti({base:t,takeActivity:e}){let[,n]=g(0),[o,r]=g(),[i,a]=g(),[l,c]=g(""),u=lt(()=>new Et(()=>n(y=>y+1)),[]),d=lt(
-()=>new Tt({base:new URL("api/",t),gate:u,takeActivity:e}),[t,u,e]),f=Xc(),p=he(()=>{a(void 0),d.get("session",{bare:!0}).
-then(r,y=>a(K(y)))},[d]);$(p,[p]);let h=_i.filter(({tail:y})=>!y||o?.tail===!0),m=h.find(({name:y})=>y===f.screen)??h[0];
-$(()=>{c(""),document.title=o?.signed_in?`${m?.label} – Millrace console`:"Sign in – Millrace console";let{activeElement:y}=document;
+password",autoFocus:!0})]})]})}function Ti({base:t,takeActivity:e}){let[,n]=g(0),[o,r]=g(),[i,a]=g(),[l,c]=g(""),u=ct(()=>new Et(()=>n(y=>y+1)),[]),d=ct(
+()=>new Tt({base:new URL("api/",t),gate:u,takeActivity:e}),[t,u,e]),f=Xc(),p=fe(()=>{a(void 0),d.get("session",{bare:!0}).
+then(r,y=>a(K(y)))},[d]);I(p,[p]);let h=_i.filter(({tail:y})=>!y||o?.tail===!0),m=h.find(({name:y})=>y===f.screen)??h[0];
+I(()=>{c(""),document.title=o?.signed_in?`${m?.label} – Millrace console`:"Sign in – Millrace console";let{activeElement:y}=document;
 y instanceof HTMLInputElement||document.querySelector("h1")?.focus()},[m?.name,o?.signed_in]);let b=y=>{r(y),u.opened()},
 v=()=>{u.answer(!1),r(y=>y&&{auth:y.auth,signed_in:!1,...y.user?{user:y.user}:{}})},w=async()=>{try{let y=await d.call("\
 DELETE","session",{bare:!0});u.opened(),r(y)}catch(y){y instanceof Error&&"code"in y&&y.code==="no_session"?v():c(`Signi\
@@ -1357,7 +1357,7 @@ onSignIn:()=>{u.signIn()},onSignOut:()=>{w()},onDismiss:()=>c(""),children:k&&s(
 name} ${o.operator}`)}),s(Si,{api:d,gate:u,session:o,onSession:b,onLeave:v})]})}function jc({error:t,onRetry:e}){return s(
 "main",{id:"main",class:"sign-in",children:[s("h1",{children:"Millrace console"}),s("p",{role:"status",children:t?"":"Lo\
 ading…"}),s("div",{role:"alert",children:t&&s(E,{children:[s("p",{class:"note bad",children:t}),s("button",{type:"butt\
-on",class:"primary",onClick:e,children:"Try again"})]})})]})}function Xc(){let[t,e]=g(()=>qn(location.hash));return $(()=>{
+on",class:"primary",onClick:e,children:"Try again"})]})})]})}function Xc(){let[t,e]=g(()=>qn(location.hash));return I(()=>{
 let n=()=>e(qn(location.hash));return addEventListener("hashchange",n),()=>removeEventListener("hashchange",n)},[]),t}var Lc=new URL(".",import.meta.url),qo=!0;for(let t of["keydown","pointerdown","pointermove","wheel"])addEventListener(t,
 ()=>qo=!0,{capture:!0,passive:!0});var Uc=()=>{let t=qo;return qo=!1,t},Ei=document.getElementById("app");Ei&&sr(s(Ti,{base:Lc,
 takeActivity:Uc}),Ei);

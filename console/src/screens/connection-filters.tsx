@@ -1,6 +1,6 @@
 // Which connections are listed.
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import type { EdgeCount } from "../api/types.js";
 import { maskError } from "../lib/mask.js";
 import { routeTo } from "../lib/route.js";
@@ -24,7 +24,7 @@ export interface FiltersProps {
 export function Filters({ query, edges, onAgain }: FiltersProps): JSX.Element {
   const [draft, setDraft] = useState(query);
   const key = JSON.stringify(query);
-  useEffect(() => setDraft(query), [key]);
+  useLayoutEffect(() => setDraft(query), [key]);
   const set = (field: keyof ConnectionQuery) => (value: string) =>
     setDraft((now) => ({ ...now, [field]: value.trim() }));
   const wrong = draft.ip === "" ? undefined : maskError(draft.ip);

@@ -1,6 +1,6 @@
 // Which tenants of which histories are listed.
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { isTenant } from "../lib/prefix.js";
 import { routeTo } from "../lib/route.js";
 import { SelectField, TextField } from "../ui/field.js";
@@ -16,7 +16,7 @@ export interface FiltersProps {
 export function Filters({ query, names, onAgain }: FiltersProps): JSX.Element {
   const [draft, setDraft] = useState(query);
   const key = JSON.stringify(query);
-  useEffect(() => setDraft(query), [key]);
+  useLayoutEffect(() => setDraft(query), [key]);
   const set = (field: keyof HistoryQuery) => (value: string) => setDraft((now) => ({ ...now, [field]: value.trim() }));
   const start = draft.tenant.replace(/\*$/, "");
   const wrong = start !== "" && !isTenant(start);

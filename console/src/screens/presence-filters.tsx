@@ -1,6 +1,6 @@
 // Which tenants are listed in which somebody is present.
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { isTenant } from "../lib/prefix.js";
 import { routeTo } from "../lib/route.js";
 import { SelectField, TextField } from "../ui/field.js";
@@ -17,7 +17,7 @@ export interface FiltersProps {
 export function Filters({ query, names, onAgain }: FiltersProps): JSX.Element {
   const { presence, among } = query;
   const [draft, setDraft] = useState({ presence, among });
-  useEffect(() => setDraft({ presence, among }), [presence, among]);
+  useLayoutEffect(() => setDraft({ presence, among }), [presence, among]);
   const set = (field: keyof typeof draft) => (value: string) => setDraft((now) => ({ ...now, [field]: value.trim() }));
   const start = draft.among.replace(/\*$/, "");
   const wrong = start !== "" && !isTenant(start);

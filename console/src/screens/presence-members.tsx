@@ -1,6 +1,6 @@
 // Who is present in the channels of a tenant.
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Member, MemberPage } from "../api/types.js";
 import { plural } from "../lib/format.js";
 import { isTenant } from "../lib/prefix.js";
@@ -40,7 +40,7 @@ function Search({ query, onAgain }: { query: PresenceQuery; onAgain: () => void 
   const { tenant, pattern, subject } = query;
   const [draft, setDraft] = useState({ tenant, pattern, subject });
   const [missing, setMissing] = useState(false);
-  useEffect(() => setDraft({ tenant, pattern, subject }), [tenant, pattern, subject]);
+  useLayoutEffect(() => setDraft({ tenant, pattern, subject }), [tenant, pattern, subject]);
   const set = (field: keyof typeof draft) => (value: string) => setDraft((now) => ({ ...now, [field]: value }));
   const wrong = draft.tenant === "" ? missing : !isTenant(draft.tenant);
   return (

@@ -1,6 +1,6 @@
 // Access tokens: search, what each allows, and what can be done with it.
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import type { AccessToken, Issued } from "../api/types.js";
 import { plural } from "../lib/format.js";
 import { routeTo } from "../lib/route.js";
@@ -104,7 +104,7 @@ export function Tokens({ query }: ScreenProps): JSX.Element {
 function Filters({ query, onSearchAgain }: { query: TokenQuery; onSearchAgain: () => void }): JSX.Element {
   const [draft, setDraft] = useState(query);
   const key = JSON.stringify(query);
-  useEffect(() => setDraft(query), [key]);
+  useLayoutEffect(() => setDraft(query), [key]);
   const set = (field: keyof TokenQuery) => (value: string) => setDraft((now) => ({ ...now, [field]: value.trim() }));
   return (
     <search>
