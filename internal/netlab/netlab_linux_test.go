@@ -231,8 +231,15 @@ func TestLeftBehind(t *testing.T) {
 	if err := ip("netns", "add", left); err != nil {
 		t.Fatal(err)
 	}
-	process := Machine{Namespace: left}.Command("sleep", "60")
+	process := Machine{Namespace: left}.Command("sh", "-c", "echo; exec sleep 60")
+	says, err := process.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := says.Read(make([]byte, 1)); err != nil { // it is in the namespace
 		t.Fatal(err)
 	}
 	newNetwork(t, 1)
