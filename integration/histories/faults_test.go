@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,9 +68,11 @@ func (k kind) run(t *testing.T) {
 			first = []string{drawn[r.random.IntN(len(drawn))]}
 		}
 		history.PauseRandomly(r.random, 1500, nil)
+		r.awaitTraffic()
 		r.play(first[0], -1)
 		first = first[1:]
 	}
+	r.awaitTraffic()
 	finish()
 	r.Edges[0].Reload(harness.DefaultCaddyfile)
 	r.Edges[0].AdminCLI("history", "list").Want(1, "", "(404 no_histories)")
@@ -91,6 +94,7 @@ type run struct {
 	options   client.Options
 	check     *historycheck.Checker
 
+	confirmed, received     atomic.Int64             // of all clients, repeats included
 	publishing, subscribing context.Context          // done: no more messages; each resumes once more
 	ends                    map[string]wire.Position // of each tenant, the last message; set before subscribing is done
 }
@@ -126,6 +130,16 @@ func (r *run) awaitHistories() {
 	for at := range r.Edges {
 		history.AwaitHistory(r.Overlay, at)
 	}
+}
+
+// awaitTraffic returns when messages have come and gone since it was called: on a slow machine a
+// fault would otherwise meet none.
+func (r *run) awaitTraffic() {
+	r.T.Helper()
+	confirmed, received := r.confirmed.Load()+100, r.received.Load()+100
+	r.Edges[0].Poll("messages between faults", func() bool {
+		return r.confirmed.Load() >= confirmed && r.received.Load() >= received
+	})
 }
 
 // play plays a fault, which is over when it returns, at any edge but the one that is away; -1:

@@ -107,6 +107,7 @@ func (s *subscriber) visit(last bool) bool {
 		}
 		s.at = at
 		s.check.Message(m.Tenant, m.Channel, string(m.Payload), at)
+		s.received.Add(1)
 		time.Sleep(slow) // a client that reads slowly: there is nothing to wait for
 	}
 	_ = c.Close()

@@ -98,6 +98,7 @@ func (r *run) confirm(c *client.Client, m message) (at wire.Position) {
 		r.T.Errorf("%v is stored at %q: %v", m, text, err)
 	}
 	r.check.Confirmed(m.tenant, m.channel, m.payload, at)
+	r.confirmed.Add(1)
 	return at
 }
 
