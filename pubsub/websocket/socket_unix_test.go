@@ -4,6 +4,8 @@ package websocket
 
 import (
 	"io"
+	"net"
+	"os"
 	"syscall"
 	"testing"
 
@@ -12,7 +14,7 @@ import (
 
 // What a full socket does not take goes out with the next Write, before the rest.
 func TestTryWriteToFullSocket(t *testing.T) {
-	near, far := link(t, false)
+	near, far := socketPair(t)
 	c := &connection{conn: near}
 	c.openRaw()
 	line := func(s string) []pubsub.Outgoing { return []pubsub.Outgoing{{Kind: pubsub.Text, Data: []byte(s)}} }
@@ -50,4 +52,21 @@ func TestTryWriteToFullSocket(t *testing.T) {
 	for range 2 {
 		must(t, <-done)
 	}
+}
+
+// socketPair returns two ends of a connection that stays full until it is read: of TCP, the
+// kernel may move what was written, and have room again, at any later moment.
+func socketPair(t *testing.T) (near, far net.Conn) {
+	t.Helper()
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	must(t, err)
+	var ends [2]net.Conn
+	for i, fd := range fds {
+		file := os.NewFile(uintptr(fd), "socket pair")
+		ends[i], err = net.FileConn(file)
+		must(t, err)
+		must(t, file.Close())
+		t.Cleanup(func() { ends[i].Close() })
+	}
+	return ends[0], ends[1]
 }
