@@ -17,6 +17,7 @@ func RevokeWhileIssuing(t *testing.T, services []*tokenstore.Service, request to
 	const each = 30 // tokens a round
 	var (
 		mu      sync.Mutex
+		answers int // of revocations
 		permits = make(chan struct{}, rounds*each)
 		issued  = make(chan struct{}, rounds*each)
 		issuing sync.WaitGroup
@@ -25,6 +26,9 @@ func RevokeWhileIssuing(t *testing.T, services []*tokenstore.Service, request to
 		service := services[i%len(services)]
 		issuing.Go(func() {
 			for range permits {
+				mu.Lock()
+				begun := answers
+				mu.Unlock()
 				got, err := service.Issue(t.Context(), service.Overlay(), request)
 				for errors.Is(err, tokenstore.ErrSubjectClosing) { // the machine is busy
 					got, err = service.Issue(t.Context(), service.Overlay(), request)
@@ -33,7 +37,9 @@ func RevokeWhileIssuing(t *testing.T, services []*tokenstore.Service, request to
 					t.Error(err)
 				}
 				mu.Lock()
-				alive = append(alive, got.Token)
+				if begun == answers { // else it may have been issued before that answer, or after it
+					alive = append(alive, got.Token)
+				}
 				mu.Unlock()
 				issued <- struct{}{}
 			}
@@ -52,7 +58,7 @@ func RevokeWhileIssuing(t *testing.T, services []*tokenstore.Service, request to
 		}
 		mu.Lock()
 		before := alive
-		alive = nil
+		alive, answers = nil, answers+1
 		mu.Unlock()
 		reopen()
 		if revoked, seen = revoked+n, seen+len(before); revoked < seen {
