@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -27,11 +28,21 @@ type verdict struct {
 	Reason string `json:"reason"` // of a refusal; a client that connects is told it
 }
 
-// authorize returns nil if the backend allows what e says, or a [hook.Refusal].
+// authorize returns nil if the backend allows what e says, or a [hook.Refusal]. Silence is only
+// that of a backend that had the whole timeout for a question: whoever keeps all slots taken would
+// otherwise let everybody in, where silence allows.
 func (w *worker) authorize(ctx context.Context, e event) error {
+	if !w.awaitSlot(ctx, e.TokenID) {
+		if ctx.Err() != nil { // the client is gone, or other hooks took all the time
+			return ctx.Err()
+		}
+		return w.notAsked(e, errors.New("too many questions are under way"))
+	}
+	defer w.slots.release(e.TokenID)
 	asked, cancel := context.WithTimeout(ctx, w.ask.timeout)
 	defer cancel()
 	v, err := w.question(asked, e)
+	var unsent unsentError
 	switch {
 	case err == nil && *v.Allow:
 		answersTotal.WithLabelValues("allowed").Inc()
@@ -39,8 +50,10 @@ func (w *worker) authorize(ctx context.Context, e event) error {
 	case err == nil:
 		answersTotal.WithLabelValues("refused").Inc()
 		return hook.Deny(v.Reason)
-	case ctx.Err() != nil: // the client is gone
+	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.As(err, &unsent):
+		return w.notAsked(e, err)
 	}
 	answersTotal.WithLabelValues("silent").Inc()
 	w.limitedLog.Warn("the backend does not answer", zap.String("asked_before", e.Event), zap.Error(err), zap.Bool("allowed", w.ask.allow))
@@ -50,15 +63,31 @@ func (w *worker) authorize(ctx context.Context, e event) error {
 	return hook.TryLater("the backend that has to allow it does not answer")
 }
 
-func (w *worker) question(ctx context.Context, e event) (v verdict, err error) {
-	if err := w.slots.acquire(ctx, e.TokenID); err != nil {
-		return v, err
+// notAsked refuses for now what the backend could not be asked about, whatever its silence means.
+func (w *worker) notAsked(e event, why error) error {
+	answersTotal.WithLabelValues("not_asked").Inc()
+	w.limitedLog.Warn("the backend could not be asked", zap.String("before", e.Event), zap.Error(why))
+	return hook.TryLater("the backend that has to allow it could not be asked")
+}
+
+// awaitSlot waits for a slot, for the timeout at most, and no longer than the backend can still
+// have the whole timeout before ctx ends.
+func (w *worker) awaitSlot(ctx context.Context, token string) bool {
+	until := time.Now().Add(w.ask.timeout)
+	if end, ok := ctx.Deadline(); ok && end.Add(-w.ask.timeout).Before(until) {
+		until = end.Add(-w.ask.timeout)
 	}
-	defer w.slots.release(e.TokenID)
+	ctx, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	return w.slots.acquire(ctx, token)
+}
+
+// question asks the backend. The error is an unsentError if it cannot have got the question.
+func (w *worker) question(ctx context.Context, e event) (v verdict, err error) {
 	id := newID()
 	body, err := json.Marshal(question{id, instance(), e})
 	if err != nil {
-		return v, err
+		return v, unsentError{err}
 	}
 	a, err := w.backend.post(ctx, id, body)
 	switch {
@@ -74,70 +103,106 @@ func (w *worker) question(ctx context.Context, e event) (v verdict, err error) {
 	return v, nil
 }
 
-// slots bound how many questions are asked at the same time; one token has half of them
-// at most. They are given in the order in which they are waited for.
+// slots bound how many questions are asked at the same time; one token has half of them at most.
+// Tokens that wait take turns, so that no token waits behind all questions of others.
 type slots struct {
 	all, perToken int
 
 	mu      sync.Mutex // guards what follows
 	taken   int
-	byToken map[string]int
-	waiting list.List // of *waiter
+	byToken map[string]*tokenSlots // those that have a slot or wait for one
+	turns   list.List              // of *tokenSlots that wait
 }
 
-type waiter struct {
-	token string
-	ready chan struct{} // closed when it has a slot
+// tokenSlots are the questions of one token.
+type tokenSlots struct {
+	taken   int
+	waiting list.List     // of chan struct{}, each closed when it has a slot
+	turn    *list.Element // in slots.turns; nil: none waits
 }
 
 func newSlots(n int) *slots {
-	return &slots{all: n, perToken: max(1, n/2), byToken: map[string]int{}}
+	return &slots{all: n, perToken: max(1, n/2), byToken: map[string]*tokenSlots{}}
 }
 
-// acquire waits for a slot, until ctx ends. Every question that waits is a handshake or
-// a subscription that the edge has under way, which bounds their number.
-func (s *slots) acquire(ctx context.Context, token string) error {
+// acquire waits for a slot, and reports false if ctx ends before there is one. Every question that
+// waits is a handshake or a subscription that the edge has under way, which bounds their number.
+func (s *slots) acquire(ctx context.Context, token string) bool {
 	s.mu.Lock()
-	w := &waiter{token, make(chan struct{})}
-	place := s.waiting.PushBack(w)
+	t := s.byToken[token]
+	if t == nil {
+		t = new(tokenSlots)
+		s.byToken[token] = t
+	}
+	ready := make(chan struct{})
+	place := t.waiting.PushBack(ready)
+	if t.waiting.Len() == 1 {
+		t.turn = s.turns.PushBack(t)
+	}
 	s.grant()
 	s.mu.Unlock()
 	select {
-	case <-w.ready:
-		return nil
+	case <-ready:
+		return true
 	case <-ctx.Done():
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	select {
-	case <-w.ready: // meanwhile
-		return nil
+	case <-ready: // meanwhile
+		return true
 	default:
 	}
-	s.waiting.Remove(place)
-	return errors.New("too many questions are under way")
+	t.waiting.Remove(place)
+	s.forget(token, t)
+	return false
 }
 
 func (s *slots) release(token string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.taken--
-	if s.byToken[token]--; s.byToken[token] == 0 {
-		delete(s.byToken, token)
-	}
+	t := s.byToken[token]
+	t.taken--
+	s.forget(token, t)
 	s.grant()
 }
 
-// grant gives free slots to those that wait. The caller holds s.mu.
+// forget removes a token that has no question any more, and one that does not wait from the turns.
+// The caller holds s.mu.
+func (s *slots) forget(token string, t *tokenSlots) {
+	if t.waiting.Len() > 0 {
+		return
+	}
+	if t.turn != nil {
+		s.turns.Remove(t.turn)
+		t.turn = nil
+	}
+	if t.taken == 0 {
+		delete(s.byToken, token)
+	}
+}
+
+// grant gives a free slot to the token whose turn it is. One call for each slot that is freed and
+// each question that is added is enough. The caller holds s.mu.
 func (s *slots) grant() {
-	for e := s.waiting.Front(); e != nil && s.taken < s.all; {
-		next := e.Next()
-		if w := e.Value.(*waiter); s.byToken[w.token] < s.perToken {
-			s.taken++
-			s.byToken[w.token]++
-			s.waiting.Remove(e)
-			close(w.ready)
+	if s.taken == s.all {
+		return
+	}
+	for e := s.turns.Front(); e != nil; e = e.Next() { // two tokens at most have their half
+		t := e.Value.(*tokenSlots)
+		if t.taken == s.perToken {
+			continue
 		}
-		e = next
+		s.taken++
+		t.taken++
+		close(t.waiting.Remove(t.waiting.Front()).(chan struct{}))
+		if t.waiting.Len() == 0 {
+			s.turns.Remove(e)
+			t.turn = nil
+		} else {
+			s.turns.MoveToBack(e)
+		}
+		return
 	}
 }

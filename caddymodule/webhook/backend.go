@@ -11,8 +11,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -53,12 +56,28 @@ type answer struct {
 
 func (a answer) ok() bool { return a.status >= 200 && a.status < 300 }
 
+// unsentError is why a request did not leave this edge: the backend is not to blame.
+type unsentError struct{ error }
+
+// exhausted are the errors of a machine that has no room for one more connection. Clients can cause
+// them by taking that room.
+var exhausted = []error{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOBUFS, syscall.ENOMEM}
+
+// markUnsent marks the error of a request that did not leave this edge as an unsentError. It compares
+// texts, since a lookup of the backend's name fails with such an error's text alone.
+func markUnsent(err error) error {
+	if slices.ContainsFunc(exhausted, func(e error) bool { return strings.Contains(err.Error(), e.Error()) }) {
+		return unsentError{err}
+	}
+	return err
+}
+
 // post sends a request and reads the answer. The error holds no URL, whose path may be a
-// secret of the backend.
+// secret of the backend; it is an unsentError if the backend cannot have got the request.
 func (b *backend) post(ctx context.Context, id string, body []byte) (answer, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, b.url, bytes.NewReader(body))
 	if err != nil {
-		return answer{}, errors.New("the request cannot be made")
+		return answer{}, unsentError{errors.New("the request cannot be made")}
 	}
 	now := time.Now()
 	req.Header.Set("Content-Type", "application/json")
@@ -72,7 +91,7 @@ func (b *backend) post(ctx context.Context, id string, body []byte) (answer, err
 		if errors.As(err, &inner) {
 			err = inner.Err
 		}
-		return answer{}, err
+		return answer{}, markUnsent(err)
 	}
 	defer res.Body.Close()
 	a := answer{status: res.StatusCode}

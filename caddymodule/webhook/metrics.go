@@ -20,7 +20,7 @@ var (
 	})
 	answersTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "millrace_webhook_answers_total",
-		Help: "Questions of hook webhook by their answer: allowed, refused, or silent, where there was no proper answer in time.",
+		Help: "Questions of hook webhook by their answer: allowed, refused, silent, where there was no proper answer in time, or not_asked, where the question was not sent.",
 	}, []string{"answer"})
 )
 
@@ -28,7 +28,7 @@ func init() {
 	for _, outcome := range []string{"delivered", "lost"} {
 		eventsTotal.WithLabelValues(outcome)
 	}
-	for _, answer := range []string{"allowed", "refused", "silent"} {
+	for _, answer := range []string{"allowed", "refused", "silent", "not_asked"} {
 		answersTotal.WithLabelValues(answer)
 	}
 }

@@ -75,16 +75,19 @@ type Ask struct {
 	// Before is what it is asked before: `connect`, `subscribe`, or both. Required.
 	Before []string `json:"before"`
 
-	// OnSilence is what it means when the backend does not answer as it should in time:
-	// `allow`, or `refuse`, of which the client is told `try_later`. Required.
+	// OnSilence is what it means when the backend was asked and does not answer as it should in
+	// time: `allow`, or `refuse`, of which the client is told `try_later`. What it could not be
+	// asked about, as too many questions are under way, is refused with `try_later` in any case.
+	// Required.
 	OnSilence string `json:"on_silence"`
 
-	// Timeout of the answer, from 10ms to 4s. Default, and zero: 2s.
+	// Timeout of the answer, from 10ms to 4s, from when the question is sent. Default, and
+	// zero: 2s.
 	Timeout caddy.Duration `json:"timeout,omitempty"`
 
-	// MaxInFlight is how many questions are asked at the same time, up to 10000; the
-	// others wait, and their time runs. Those of one token take half of it at most.
-	// Default, and zero: 64.
+	// MaxInFlight is how many questions are asked at the same time, up to 10000; the others
+	// wait, for the timeout at most, and tokens take turns. Those of one token take half of it
+	// at most. Default, and zero: 64.
 	MaxInFlight int `json:"max_in_flight,omitempty"`
 }
 

@@ -308,7 +308,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// One token takes half of the questions at most; the others wait in their order.
+// One token takes half of the questions at most; the others wait.
 func TestQuestionsAreBounded(t *testing.T) {
 	r := newReceiver(t)
 	r.block = make(chan struct{})
@@ -327,8 +327,8 @@ func TestQuestionsAreBounded(t *testing.T) {
 	ask("other", 1)
 	r.await(1)
 	h.worker.slots.mu.Lock()
-	if s := h.worker.slots; s.taken != 3 || s.byToken["greedy"] != 2 {
-		t.Errorf("%d are asked, %d of one token; want 3 and 2", s.taken, s.byToken["greedy"])
+	if s := h.worker.slots; s.taken != 3 || s.byToken["greedy"].taken != 2 {
+		t.Errorf("%d are asked, %d of one token; want 3 and 2", s.taken, s.byToken["greedy"].taken)
 	}
 	h.worker.slots.mu.Unlock()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -342,7 +342,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if s := h.worker.slots; s.taken != 0 || len(s.byToken) != 0 || s.waiting.Len() != 0 {
-		t.Errorf("left over: %d, %v, %d", s.taken, s.byToken, s.waiting.Len())
+	if s := h.worker.slots; s.taken != 0 || len(s.byToken) != 0 || s.turns.Len() != 0 {
+		t.Errorf("left over: %d, %v, %d", s.taken, s.byToken, s.turns.Len())
 	}
 }

@@ -25,6 +25,10 @@
 // counts as a fault. A hook must return soon after its context has ended: until then
 // it holds the handshake or the subscription, and the edge waits for it when it stops.
 //
+// A hook that asks a service, and allows what the service does not answer, must not
+// allow what it could not ask, for example because its queue was full: that is
+// [TryLater]. Otherwise clients that fill the queue are let in.
+//
 // AuthorizePublish and everything that is told run on the goroutine that handles the
 // client's messages. They must not wait: while they run, nothing else is read from that
 // client, and only that client waits. While Joined or Left runs, so do all clients that
