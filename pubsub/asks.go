@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/millrace/millrace/pubsub/hook"
-	"github.com/millrace/millrace/pubsub/pattern"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -14,101 +13,47 @@ import (
 // beyond, the answer is try_later at once.
 const maxAsks = 4096
 
-// asks are the questions to hooks about subscriptions of one session that are under way.
-// Guarded by Session.subscribing.
-type asks struct {
-	pending   map[askKey]chan struct{} // closed when the hooks have decided
-	roomFreed chan struct{}            // tells the reader that waits for room; has room for one
-}
+// hooksDecide reports whether there are hooks to be asked about subscriptions.
+func (s *Session) hooksDecide() bool { return len(s.hub.hooks.Load().authorizeSubscribe) > 0 }
 
-// askKey is what hooks are asked about: a subscription, or of presence a JOIN or a WHO.
-type askKey struct {
-	subscriptionKey
-	presence wire.Verb // VerbJoin or VerbWho; zero: it is a subscription
-}
-
-// awaitDecision waits until hooks that are asked about a subscription have decided: what
-// concerns one subscription is handled in order. It reports false once the session ends.
-// The reader calls it, and holds no mutex.
-func (s *Session) awaitDecision(key askKey) bool {
-	s.subscribing.Lock()
-	decided := s.asks.pending[key]
-	s.subscribing.Unlock()
-	if decided == nil {
-		return true
-	}
-	select {
-	case <-decided:
-		return true
-	case <-s.done:
+// startAsk counts a question about a command, or refuses the command if too many are under way. The
+// caller holds s.subscribing.
+func (s *Session) startAsk(c *command) (ok bool) {
+	if c.release, ok = s.takeAsk(); !ok {
+		s.reject(wire.CodeTryLater, c.verb.String(), c.key.tenant, c.key.pattern)
 		return false
 	}
+	s.commands.asking++
+	return true
 }
 
-// requestSubscription calls subscribe, with the load of the tenant, once the hooks allow it. What
-// follows on the connection does not wait for them. The reader calls it, with s.subscribing held, as
-// subscribe is called.
-func (s *Session) requestSubscription(verb wire.Verb, key askKey, p pattern.Pattern, subscribe func(*cpuAccount)) {
-	list := s.hub.hooks.Load().authorizeSubscribe
-	if len(list) == 0 {
-		subscribe(s.cachedAccount([]byte(key.tenant)))
-		return
-	}
-	if s.asks.pending == nil {
-		s.asks = asks{map[askKey]chan struct{}{}, make(chan struct{}, 1)}
-	}
-	for len(s.asks.pending) >= hook.MaxAsked {
-		s.subscribing.Unlock()
-		select {
-		case <-s.asks.roomFreed:
-		case <-s.done:
-		}
-		s.subscribing.Lock()
-		if s.Closing() {
-			return
-		}
-	}
-	release, ok := s.takeAsk()
-	if !ok {
-		s.reject(wire.CodeTryLater, verb.String(), key.tenant, key.pattern)
-		return
-	}
-	decided := make(chan struct{})
-	s.asks.pending[key] = decided
-	s.hub.Go(func() {
-		refusal := s.askSubscribe(list, key, verb)
-		release()
-		s.subscribing.Lock()
-		defer s.subscribing.Unlock()
-		delete(s.asks.pending, key)
-		close(decided)
-		select {
-		case s.asks.roomFreed <- struct{}{}:
-		default:
-		}
-		if s.Closing() {
-			return
-		}
-		code := s.overLimit(key.subscriptionKey, p) // the limits may have changed meanwhile
-		if refusal != nil {
-			code = refusal.Code
-		}
-		if code != "" {
-			s.reject(code, verb.String(), key.tenant, key.pattern)
-			return
-		}
-		subscribe(s.hub.cpuAccountOf([]byte(key.tenant)))
-	})
-}
-
-func (s *Session) askSubscribe(list []hookOf[hook.SubscribeAuthorizer], key askKey, verb wire.Verb) *hook.Refusal {
+func (s *Session) askSubscribe(c *command) *hook.Refusal {
 	ctx, cancel := context.WithTimeout(sessionContext{s}, hook.AskTimeout)
 	defer cancel()
-	client, about := s.hookClient(), key.hookSubscription(verb == wire.VerbRsub)
-	about.Presence = key.presence != 0
-	return askHooks(ctx, s.hub, list, func(n hookOf[hook.SubscribeAuthorizer]) error {
+	client, about := s.hookClient(), c.key.hookSubscription(c.verb == wire.VerbRsub)
+	about.Presence = c.queue().presence != 0
+	return askHooks(ctx, s.hub, s.hub.hooks.Load().authorizeSubscribe, func(n hookOf[hook.SubscribeAuthorizer]) error {
 		return n.hook.AuthorizeSubscribe(ctx, client, about)
 	})
+}
+
+// conclude carries out a command that the hooks have decided about.
+func (s *Session) conclude(c *command, refusal *hook.Refusal) {
+	s.subscribing.Lock()
+	defer s.subscribing.Unlock()
+	if s.Closing() {
+		return
+	}
+	s.commands.asking--
+	code := s.overLimit(c.key, c.pattern) // the limits may have changed meanwhile
+	if refusal != nil {
+		code = refusal.Code
+	}
+	if code != "" {
+		s.reject(code, c.verb.String(), c.key.tenant, c.key.pattern)
+		return
+	}
+	s.begin(c, s.hub.cpuAccountOf([]byte(c.key.tenant)))
 }
 
 // takeAsk counts a question for the edge and the token, if they have room for one more,

@@ -138,6 +138,7 @@ func (s *Session) Detach() {
 		s.hub.removeSubscription(key.tenant, sub)
 	}
 	s.endPresence()
+	s.dropCommands()
 
 	s.mu.Lock()
 	s.subscriptions, s.deferredUnsubs, s.readyUnsubs, s.deferredPings, s.detached = nil, nil, nil, nil, true

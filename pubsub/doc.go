@@ -75,6 +75,7 @@
 //
 // A session has readers, started by its transport through [Hub.Go], and at times a
 // writer for each of its streams, started by the first message that waits for it.
+// While hooks are asked about its subscriptions, it also has up to hook.MaxAsked workers (commands.go).
 // All are counted by the hub, and [Hub.Close] waits for them. With histories, there are
 // also a sequencer's goroutine while it hands messages on, up to maxReplays that read
 // pages while subscriptions are behind, one for each tenant whose pages wait until it has

@@ -222,12 +222,9 @@ func TestAskingDoesNotHoldUpTheConnection(t *testing.T) {
 		c.send("SUB:t:slow", "SUB:t:fast")
 		synctest.Wait()
 		c.answer("PING", "OK:SUB:t:fast", "PONG")
-		begin := time.Now()
 		c.send("UNSUB:t:slow")
-		equal(t, "time until UNSUB was handled", time.Since(begin), time.Second)
-		c.expect("OK:SUB:t:slow", "OK:UNSUB:t:slow")
-		c.send("SUB:t:slow")
-		c.answer("SUB:t:slow", "OK:SUB:t:slow", "OK:SUB:t:slow")
+		c.answer("PING", "PONG")
+		c.after(time.Second, "OK:SUB:t:slow", "OK:UNSUB:t:slow")
 	})
 }
 

@@ -48,6 +48,8 @@ type Hub struct {
 	hookFaults    faultLog
 	asksInFlight  atomic.Int64 // questions to hooks about subscriptions that are under way
 
+	queuedCommands atomic.Int64 // bytes of commands that wait for hooks; see takeCommandRoom
+
 	histories  atomic.Pointer[histories] // nil: there never were any
 	sequencers sequencers
 	replays    replays

@@ -35,8 +35,7 @@ func (p *sessionPresence) len() int {
 
 // handlePresence takes a JOIN, LEAVE, WHO or UNWHO line.
 func (s *Session) handlePresence(line wire.Line) {
-	ps := s.hub.currentPresences()
-	if ps == nil {
+	if s.hub.currentPresences() == nil {
 		s.rejectBroken(wire.CodeBadRequest) // as an edge of an earlier version does
 		return
 	}
@@ -57,62 +56,56 @@ func (s *Session) handlePresence(line wire.Line) {
 		return
 	}
 	key := subscriptionKey{tenant: tenant, pattern: text}
-	ask := askKey{key, line.Verb}
-	switch line.Verb {
-	case wire.VerbLeave:
-		ask.presence = wire.VerbJoin
-	case wire.VerbUnwho:
-		ask.presence = wire.VerbWho
-	}
-	if !s.awaitDecision(ask) {
-		return
-	}
-	s.subscribing.Lock()
-	defer s.subscribing.Unlock()
+	s.handleCommand(&command{verb: line.Verb, key: key, pattern: p, count: line.Count})
+}
+
+// preparePresence is prepare of a JOIN, LEAVE, WHO or UNWHO.
+func (s *Session) preparePresence(c *command) bool {
+	ps, key := s.hub.presences.Load(), c.key
 	if s.presence == nil {
 		s.presence = &sessionPresence{joined: map[presence.Key]struct{}{}, watched: map[subscriptionKey]*whoReceiver{}}
 	}
-	switch line.Verb {
+	_, joined := s.presence.joined[s.member(key)]
+	var refusal wire.Code
+	switch c.verb {
 	case wire.VerbJoin:
-		if _, joined := s.presence.joined[s.member(key)]; joined { // repeated: acknowledged again
-			s.answerPresence(line.Verb, key, s.mayJoin(key, p))
-			return
+		if refusal = s.mayJoin(key, c.pattern); refusal == "" && !joined { // otherwise repeated: acknowledged again
+			refusal = s.overLimit(key, c.pattern)
+			if refusal == "" {
+				return true
+			}
 		}
-		s.requestPresence(ask, p, s.mayJoin(key, p), func(ps *presences) wire.Code { return s.join(ps, key) })
+	case wire.VerbWho:
+		if refusal = s.mayWatch(key, c.pattern, c.count); refusal == "" {
+			refusal = s.overLimit(key, c.pattern)
+		}
+		if refusal == "" {
+			return true
+		}
 	case wire.VerbLeave:
-		if _, joined := s.presence.joined[s.member(key)]; joined {
+		if joined {
 			s.paced(key.tenant, func() { s.leave(ps, key) })
 		}
-		s.answerPresence(line.Verb, key, "")
-	case wire.VerbWho:
-		count := line.Count
-		s.requestPresence(ask, p, s.mayWatch(key, p, count), func(ps *presences) wire.Code { return s.watchPresence(ps, key, p, count) })
 	default:
 		if s.presence.watched[key] != nil {
 			s.paced(key.tenant, func() { s.unwatchPresence(ps, key) })
 		}
-		s.answerPresence(line.Verb, key, "")
 	}
+	s.answerPresence(c.verb, key, refusal)
+	return false
 }
 
-// requestPresence carries out a JOIN or a WHO, unless it is refused, once the hooks allow it, and
-// answers it. The caller holds s.subscribing.
-func (s *Session) requestPresence(ask askKey, p pattern.Pattern, refusal wire.Code, carryOut func(*presences) wire.Code) {
-	verb, key := ask.presence, ask.subscriptionKey
-	if refusal == "" {
-		refusal = s.overLimit(key, p)
-	}
-	if refusal != "" {
-		s.answerPresence(verb, key, refusal)
-		return
-	}
-	s.requestSubscription(verb, ask, p, func(*cpuAccount) {
-		refusal := wire.CodeNoPresence // gone while the hooks were asked
-		if ps := s.hub.currentPresences(); ps != nil {
-			refusal = carryOut(ps)
+// beginPresence carries out a JOIN or a WHO, and answers it. The caller holds s.subscribing.
+func (s *Session) beginPresence(c *command) {
+	refusal := wire.CodeNoPresence // gone while the hooks were asked
+	if ps := s.hub.currentPresences(); ps != nil {
+		if c.verb == wire.VerbJoin {
+			refusal = s.join(ps, c.key)
+		} else {
+			refusal = s.watchPresence(ps, c.key, c.pattern, c.count)
 		}
-		s.answerPresence(verb, key, refusal)
-	})
+	}
+	s.answerPresence(c.verb, c.key, refusal)
 }
 
 // answerPresence acknowledges a line, or refuses it. The caller holds s.subscribing.

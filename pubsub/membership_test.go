@@ -254,12 +254,7 @@ func TestHooksAllowPresence(t *testing.T) {
 		}
 
 		// What concerns the same channel is handled in order, and what is repeated asks nobody.
-		go func() { // it waits at LEAVE
-			for _, line := range []string{"JOIN:t:room.a", "WHO:t:room.a", "LEAVE:t:room.a", "JOIN:t:room.a"} {
-				ann.HandleLine([]byte(line))
-			}
-		}()
-		synctest.Wait()
+		ann.send("JOIN:t:room.a", "WHO:t:room.a", "LEAVE:t:room.a", "JOIN:t:room.a")
 		ann.expect()
 		for range 3 {
 			decide <- nil

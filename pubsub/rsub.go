@@ -10,8 +10,7 @@ import (
 
 // handleRsub takes an RSUB line.
 func (s *Session) handleRsub(line wire.Line) {
-	hs := s.hub.currentHistories()
-	if hs == nil {
+	if s.hub.currentHistories() == nil {
 		s.rejectBroken(wire.CodeBadRequest) // as an edge of an earlier version does
 		return
 	}
@@ -27,20 +26,24 @@ func (s *Session) handleRsub(line wire.Line) {
 		return
 	}
 	key := subscriptionKey{tenant: tenant, pattern: text}
-	if !s.awaitDecision(askKey{subscriptionKey: key}) {
-		return
-	}
-	s.subscribing.Lock()
-	defer s.subscribing.Unlock()
+	s.handleCommand(&command{verb: line.Verb, key: key, pattern: p, from: line.From})
+}
+
+// prepareRsub is prepare of an RSUB.
+func (s *Session) prepareRsub(c *command) bool {
+	key, p := c.key, c.pattern
 	if s.deferredUnsubs[key] != nil {
 		s.unsubscribe(key)
 	}
-	of := hs.set.Containing(tenant, p)
+	var of *history.History
+	if hs := s.hub.currentHistories(); hs != nil { // otherwise they are gone since the line was read
+		of = hs.set.Containing(key.tenant, p)
+	}
 	var refusal wire.Code
 	switch {
-	case !s.identity.Rights.CanSubscribe(tenant, p), line.From.Origin != wire.OriginNow && !s.mayReadHistory(tenant, p):
+	case !s.identity.Rights.CanSubscribe(key.tenant, p), c.from.Origin != wire.OriginNow && !s.mayReadHistory(key.tenant, p):
 		refusal = wire.CodePermissionDenied
-	case s.isSubscribed(key), line.From.Origin == wire.OriginLastN && p.Shape() != 0:
+	case s.isSubscribed(key), c.from.Origin == wire.OriginLastN && p.Shape() != 0:
 		refusal = wire.CodeBadRequest
 	case of == nil:
 		refusal = wire.CodeNoHistory
@@ -48,11 +51,9 @@ func (s *Session) handleRsub(line wire.Line) {
 		refusal = s.overLimit(key, p)
 	}
 	if refusal != "" {
-		s.reject(refusal, wire.VerbRsub.String(), tenant, text)
-		return
+		s.reject(refusal, c.verb.String(), key.tenant, key.pattern)
 	}
-	from := line.From
-	s.requestSubscription(wire.VerbRsub, askKey{subscriptionKey: key}, p, func(l *cpuAccount) { s.resubscribe(key, p, from, l) })
+	return refusal == ""
 }
 
 // isSubscribed reports whether the session has this tenant and pattern already, with

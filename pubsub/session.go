@@ -102,8 +102,8 @@ type Session struct {
 	patternBytes   int32
 	shapes         shapeCounts
 	deferredUnsubs map[subscriptionKey]*deferredUnsub // UNSUBs that wait
-	asks           asks
-	presence       *sessionPresence // nil: it never had any
+	commands       *commandQueues                     // nil: hooks were never asked
+	presence       *sessionPresence                   // nil: it never had any
 
 	// for operators
 	droppedTotal atomic.Uint64

@@ -20,7 +20,7 @@ func (k subscriptionKey) main() subscriptionKey {
 
 // handleSubscription takes a SUB or UNSUB line.
 func (s *Session) handleSubscription(line wire.Line) {
-	tenant, text, verb := string(line.Tenant), string(line.Pattern), line.Verb
+	tenant, text := string(line.Tenant), string(line.Pattern)
 	if wire.CheckTenant(tenant) != nil {
 		s.reject(wire.CodeBadTenant)
 		return
@@ -30,25 +30,25 @@ func (s *Session) handleSubscription(line wire.Line) {
 		s.reject(wire.CodeBadPattern)
 		return
 	}
-	key := subscriptionKey{tenant, text, line.Own}
-	if !s.awaitDecision(askKey{subscriptionKey: key}) {
-		return
-	}
-	s.subscribing.Lock()
-	defer s.subscribing.Unlock()
+	s.handleCommand(&command{verb: line.Verb, key: subscriptionKey{tenant, text, line.Own}, pattern: p})
+}
+
+// prepareSubscription is prepare of a SUB or UNSUB.
+func (s *Session) prepareSubscription(c *command) bool {
+	key := c.key
 	if s.deferredUnsubs[key] != nil { // it does not wait any longer than until the next line about it
 		s.unsubscribe(key)
 	}
-	if verb == wire.VerbUnsub {
+	if c.verb == wire.VerbUnsub {
 		if !s.deferUnsub(key) {
 			s.unsubscribe(key)
 		}
-		return
+		return false
 	}
 	existing := s.subscriptions[key]
 	if s.subscriptions[key.main()].isResumable() {
-		s.reject(wire.CodeBadRequest, verb.String(), tenant, text)
-		return
+		s.reject(wire.CodeBadRequest, c.verb.String(), key.tenant, key.pattern)
+		return false
 	}
 	if existing == nil {
 		for deferred := range s.deferredUnsubs { // the limits below do not count these subscriptions
@@ -56,18 +56,18 @@ func (s *Session) handleSubscription(line wire.Line) {
 		}
 	}
 	switch {
-	case !s.identity.Rights.CanSubscribe(tenant, p):
-		s.reject(wire.CodePermissionDenied, verb.String(), tenant, text)
-		return
+	case !s.identity.Rights.CanSubscribe(key.tenant, c.pattern):
+		s.reject(wire.CodePermissionDenied, c.verb.String(), key.tenant, key.pattern)
 	case existing != nil: // repeated: acknowledged again, changes nothing
 		s.ackWhenConfirmed(key, existing)
 	default:
-		if refusal := s.overLimit(key, p); refusal != "" {
-			s.reject(refusal, verb.String(), tenant, text)
-			return
+		refusal := s.overLimit(key, c.pattern)
+		if refusal == "" {
+			return true
 		}
-		s.requestSubscription(verb, askKey{subscriptionKey: key}, p, func(l *cpuAccount) { s.subscribe(key, p, l) })
+		s.reject(refusal, c.verb.String(), key.tenant, key.pattern)
 	}
+	return false
 }
 
 // overLimit returns the code for a subscription that is over a limit of the connection;
@@ -75,7 +75,7 @@ func (s *Session) handleSubscription(line wire.Line) {
 func (s *Session) overLimit(key subscriptionKey, p pattern.Pattern) wire.Code {
 	limits := s.hub.limits.Load()
 	switch {
-	case len(s.subscriptions)+len(s.asks.pending)+s.presence.len() >= limits.MaxSubscriptions,
+	case len(s.subscriptions)+s.commands.questions()+s.presence.len() >= limits.MaxSubscriptions,
 		int(s.patternBytes)+len(key.pattern) > MaxPatternBytes:
 		return wire.CodeTooManySubscriptions
 	case !s.shapes.has(p.Shape()) && len(s.shapes) >= limits.MaxPatternShapes:

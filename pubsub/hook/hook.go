@@ -18,7 +18,7 @@
 // # Concurrency and time
 //
 // Calls for different connections are concurrent. So are AuthorizeSubscribe calls for
-// different subscriptions of one connection, of which [MaxAsked] are under way at most.
+// different patterns of one connection, of which [MaxAsked] are under way at most.
 //
 // AuthorizeConnect and AuthorizeSubscribe may wait, for a network too. Their context
 // ends after [AskTimeout], and when the client is gone; what comes later than that
@@ -60,8 +60,8 @@ import (
 // together.
 const AskTimeout = 5 * time.Second
 
-// MaxAsked is how many subscriptions of one connection hooks are asked about at the same
-// time. Further ones wait, and with them what comes behind them on the connection.
+// MaxAsked is how many patterns of one connection hooks are asked about at the same time.
+// Commands about further patterns wait; the connection goes on.
 const MaxAsked = 16
 
 // Client is a connection, or one that is asked for.

@@ -1,0 +1,257 @@
+package pubsub
+
+import (
+	"github.com/millrace/millrace/pubsub/hook"
+	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/wire"
+)
+
+// command is a line about a subscription or about presence, with legal names.
+type command struct {
+	verb    wire.Verb
+	key     subscriptionKey
+	pattern pattern.Pattern
+	from    wire.From // of RSUB
+	count   bool      // of WHO
+	release func()    // gives takeAsk back, while hooks are asked about the command
+}
+
+// queueKey is what commands are handled in order for: a pattern and, of presence, also what it is
+// about.
+type queueKey struct {
+	tenant, pattern string
+	presence        wire.Verb // VerbJoin or VerbWho; zero: subscriptions
+}
+
+func (c *command) queue() queueKey {
+	key := queueKey{tenant: c.key.tenant, pattern: c.key.pattern}
+	switch c.verb {
+	case wire.VerbJoin, wire.VerbLeave:
+		key.presence = wire.VerbJoin
+	case wire.VerbWho, wire.VerbUnwho:
+		key.presence = wire.VerbWho
+	}
+	return key
+}
+
+// cost is what a command that waits counts for, in bytes.
+func (c *command) cost() int { return len(c.key.tenant) + len(c.key.pattern) + commandOverhead }
+
+const (
+	commandOverhead = 256 // bytes of a command beside its names: the parsed pattern, and bookkeeping
+
+	// maxQueuedCommands is how many bytes of commands of a session wait, some 200 commands. Its
+	// reader waits with a further one.
+	maxQueuedCommands = 64 << 10
+	// maxQueuedCommandsOfAll is how many bytes wait on an edge; half of it for one token.
+	maxQueuedCommandsOfAll = 64 << 20
+)
+
+// commandQueues are the commands of a session that wait for hooks to decide about earlier ones.
+// Guarded by Session.subscribing.
+//
+// A worker is a goroutine that asks hooks, one question at a time. It has one queue, until that is
+// empty, and then takes the next of those that have no worker, or ends.
+type commandQueues struct {
+	queues  map[queueKey][]*command // those that have a worker, or wait for one
+	waiting []queueKey              // for a worker
+	workers int                     // at most hook.MaxAsked
+	asking  int                     // questions that are under way
+	size    int                     // bytes of what waits
+	changed chan struct{}           // tells the reader that waits for room; has room for one
+}
+
+// handleCommand carries out a command or, if it has to wait for hooks, lets it wait: what follows on
+// the connection waits only when there is no room for that. The reader calls it.
+func (s *Session) handleCommand(c *command) {
+	s.subscribing.Lock()
+	defer s.subscribing.Unlock()
+	for key := c.queue(); !s.Closing(); {
+		busy := s.commands.has(key)
+		switch {
+		case busy:
+		case !s.prepare(c):
+			return
+		case !s.hooksDecide():
+			s.begin(c, s.cachedAccount([]byte(c.key.tenant)))
+			return
+		case s.startWorker(c):
+			return
+		}
+		if s.queueCommand(key, c, busy) {
+			return
+		}
+		changed := s.commands.changed
+		s.subscribing.Unlock()
+		select {
+		case <-changed:
+		case <-s.done:
+		}
+		s.subscribing.Lock()
+	}
+}
+
+// prepare carries out a command that no hook is asked about, and refuses what the token and the
+// limits do not allow. It reports whether there is something left to begin; then it may be repeated.
+// The caller holds s.subscribing.
+func (s *Session) prepare(c *command) bool {
+	switch c.verb {
+	case wire.VerbSub, wire.VerbUnsub:
+		return s.prepareSubscription(c)
+	case wire.VerbRsub:
+		return s.prepareRsub(c)
+	}
+	return s.preparePresence(c)
+}
+
+// begin carries out what the hooks allow; l is the load of the tenant. The caller holds
+// s.subscribing.
+func (s *Session) begin(c *command, l *cpuAccount) {
+	switch c.verb {
+	case wire.VerbSub:
+		s.subscribe(c.key, c.pattern, l)
+	case wire.VerbRsub:
+		s.resubscribe(c.key, c.pattern, c.from, l)
+	default:
+		s.beginPresence(c)
+	}
+}
+
+func (c *commandQueues) has(key queueKey) bool {
+	if c == nil {
+		return false
+	}
+	_, has := c.queues[key]
+	return has
+}
+
+// questions are how many hooks are being asked.
+func (c *commandQueues) questions() int {
+	if c == nil {
+		return 0
+	}
+	return c.asking
+}
+
+// startWorker has a command asked about, by a new worker if there may be one more. It reports false
+// if the command has to wait for a worker. The caller holds s.subscribing.
+func (s *Session) startWorker(c *command) bool {
+	if s.commands == nil {
+		s.commands = &commandQueues{queues: map[queueKey][]*command{}, changed: make(chan struct{}, 1)}
+	}
+	if s.commands.workers == hook.MaxAsked {
+		return false
+	}
+	if s.startAsk(c) {
+		s.commands.workers++
+		s.commands.queues[c.queue()] = nil
+		s.hub.Go(func() { s.runWorker(c) })
+	}
+	return true
+}
+
+// queueCommand lets a command wait, if there is room; busy: its queue has a worker, or waits for
+// one already. The caller holds s.subscribing.
+func (s *Session) queueCommand(key queueKey, c *command, busy bool) bool {
+	q := s.commands
+	if q.size+c.cost() > maxQueuedCommands || !s.takeCommandRoom(c.cost()) {
+		return false
+	}
+	q.size += c.cost()
+	q.queues[key] = append(q.queues[key], c)
+	if !busy {
+		q.waiting = append(q.waiting, key)
+	}
+	return true
+}
+
+// takeCommandRoom counts bytes of commands that wait for the edge and the token, if they have room
+// for them. Negative bytes give it back.
+func (s *Session) takeCommandRoom(n int) bool {
+	all, ofToken := &s.hub.queuedCommands, &s.token.queuedCommands
+	a, t := all.Add(int64(n)), ofToken.Add(int64(n))
+	if n <= 0 || a <= maxQueuedCommandsOfAll && t <= maxQueuedCommandsOfAll/2 {
+		return true
+	}
+	all.Add(-int64(n))
+	ofToken.Add(-int64(n))
+	return false
+}
+
+// runWorker asks about a command, and then carries out what waits behind it and in queues without a
+// worker. It ends soon after the session does.
+func (s *Session) runWorker(c *command) {
+	for key := c.queue(); c != nil; c = s.nextQuestion(&key) {
+		refusal := s.askSubscribe(c)
+		c.release()
+		s.conclude(c, refusal)
+	}
+}
+
+// nextQuestion carries out what waits, from the worker's queue on, until hooks have to be asked. It
+// returns nil when nothing waits: the worker ends.
+func (s *Session) nextQuestion(key *queueKey) *command {
+	for {
+		c, more := s.carryOutNext(key)
+		if c != nil || !more {
+			return c
+		}
+	}
+}
+
+// carryOutNext carries out one command, so that others who need the lock do not wait for all of
+// them, or returns it if hooks have to be asked.
+func (s *Session) carryOutNext(key *queueKey) (question *command, more bool) {
+	s.subscribing.Lock()
+	defer s.subscribing.Unlock()
+	if s.Closing() {
+		return nil, false
+	}
+	c := s.nextCommand(key)
+	switch {
+	case c == nil:
+		s.commands.workers--
+		return nil, false
+	case !s.prepare(c):
+	case !s.hooksDecide():
+		s.begin(c, s.hub.cpuAccountOf([]byte(c.key.tenant)))
+	case s.startAsk(c):
+		return c, true
+	}
+	return nil, true
+}
+
+// nextCommand takes the next command of a worker, whose queue it changes when that is empty; nil:
+// there is none. The caller holds s.subscribing.
+func (s *Session) nextCommand(key *queueKey) *command {
+	q := s.commands
+	defer q.tellReader()
+	if len(q.queues[*key]) == 0 {
+		delete(q.queues, *key)
+		if len(q.waiting) == 0 {
+			return nil
+		}
+		*key = takeFirst(&q.waiting)
+	}
+	list := q.queues[*key]
+	c := takeFirst(&list)
+	q.queues[*key] = list
+	q.size -= c.cost()
+	s.takeCommandRoom(-c.cost())
+	return c
+}
+
+func (c *commandQueues) tellReader() {
+	select {
+	case c.changed <- struct{}{}:
+	default:
+	}
+}
+
+// dropCommands forgets what waits when the session ends. The caller holds s.subscribing.
+func (s *Session) dropCommands() {
+	if s.commands != nil {
+		s.takeCommandRoom(-s.commands.size)
+		s.commands = nil
+	}
+}
