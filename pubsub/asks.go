@@ -2,14 +2,15 @@ package pubsub
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/millrace/millrace/pubsub/hook"
 	"github.com/millrace/millrace/wire"
 )
 
-// maxAsks is how many subscriptions hooks are asked about at the same time, on an edge;
-// half of it for one token. Each is a goroutine that may wait for [hook.AskTimeout]:
+// maxAsks is how many subscriptions hooks are asked about at the same time, on an edge; for
+// the share of a token see takeShare. Each is a goroutine that may wait for [hook.AskTimeout]:
 // beyond, the answer is try_later at once.
 const maxAsks = 4096
 
@@ -60,15 +61,19 @@ func (s *Session) conclude(c *command, refusal *hook.Refusal) {
 // until release.
 func (s *Session) takeAsk() (release func(), ok bool) {
 	all, ofToken := &s.hub.asksInFlight, &s.token.asksInFlight
-	release = func() {
-		all.Add(-1)
-		ofToken.Add(-1)
+	return func() { takeShare(all, ofToken, -1, 0) }, takeShare(all, ofToken, 1, maxAsks)
+}
+
+// takeShare adds n to what all have of a limit and to what one of them has, if it then has no more
+// than is left: alone it can have half, as one of two that want all of it a third. So something is
+// left for whoever comes next. A negative n gives back.
+func takeShare(all, own *atomic.Int64, n, limit int64) bool {
+	if a, o := all.Add(n), own.Add(n); n < 0 || o <= limit-a {
+		return true
 	}
-	if n, m := all.Add(1), ofToken.Add(1); n > maxAsks || m > maxAsks/2 {
-		release()
-		return nil, false
-	}
-	return release, true
+	all.Add(-n)
+	own.Add(-n)
+	return false
 }
 
 // hookSubscription is what hooks see of a subscription.

@@ -43,7 +43,8 @@ const (
 	// maxQueuedCommands is how many bytes of commands of a session wait, some 200 commands. Its
 	// reader waits with a further one.
 	maxQueuedCommands = 64 << 10
-	// maxQueuedCommandsOfAll is how many bytes wait on an edge; half of it for one token.
+	// maxQueuedCommandsOfAll is how many bytes wait on an edge; for the share of a token see
+	// takeShare.
 	maxQueuedCommandsOfAll = 64 << 20
 )
 
@@ -168,14 +169,7 @@ func (s *Session) queueCommand(key queueKey, c *command, busy bool) bool {
 // takeCommandRoom counts bytes of commands that wait for the edge and the token, if they have room
 // for them. Negative bytes give it back.
 func (s *Session) takeCommandRoom(n int) bool {
-	all, ofToken := &s.hub.queuedCommands, &s.token.queuedCommands
-	a, t := all.Add(int64(n)), ofToken.Add(int64(n))
-	if n <= 0 || a <= maxQueuedCommandsOfAll && t <= maxQueuedCommandsOfAll/2 {
-		return true
-	}
-	all.Add(-int64(n))
-	ofToken.Add(-int64(n))
-	return false
+	return takeShare(&s.hub.queuedCommands, &s.token.queuedCommands, int64(n), maxQueuedCommandsOfAll)
 }
 
 // runWorker asks about a command, and then carries out what waits behind it and in queues without a

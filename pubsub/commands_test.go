@@ -124,10 +124,10 @@ func TestQueuedCommandsAreBounded(t *testing.T) {
 				switch full {
 				case "token":
 					fits = 2
-					r.hub.tokens["x"].queuedCommands.Store(int64(maxQueuedCommandsOfAll/2 - fits*cost))
+					r.hub.tokens["x"].queuedCommands.Store(int64(maxQueuedCommandsOfAll - 2*fits*cost))
 				case "edge":
 					fits = 2
-					r.hub.queuedCommands.Store(int64(maxQueuedCommandsOfAll - fits*cost))
+					r.hub.queuedCommands.Store(int64(maxQueuedCommandsOfAll - 2*fits*cost))
 				}
 				before := r.hub.queuedCommands.Load()
 				c.send("SUB:t:a")

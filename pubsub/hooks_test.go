@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -327,12 +328,17 @@ func TestAskingIsBounded(t *testing.T) {
 		synctest.Wait()
 		equal(t, "questions of one connection", most, hook.MaxAsked)
 
-		r.hub.tokens["x"].asksInFlight.Store(maxAsks / 2)
+		// No token takes more than is left: one token half, and two tokens a third each.
 		same, other := r.connect("x"), r.connect("y")
-		same.answer("SUB:t:b", "ERR:try_later:SUB:t:b")
+		for _, full := range []int64{maxAsks / 2, maxAsks / 3, maxAsks} {
+			r.hub.asksInFlight.Store(maxAsks - full)
+			r.hub.tokens["x"].asksInFlight.Store(full)
+			same.answer("SUB:t:b", "ERR:try_later:SUB:t:b")
+		}
 		r.hub.asksInFlight.Store(maxAsks)
 		other.answer("SUB:t:b", "ERR:try_later:SUB:t:b")
 		r.hub.asksInFlight.Store(hook.MaxAsked)
+		r.hub.tokens["x"].asksInFlight.Store(hook.MaxAsked)
 		other.send("SUB:t:c")
 		close(release)
 		<-done
@@ -396,4 +402,21 @@ func TestSetHooks(t *testing.T) {
 		expectCalls(t, old, "connected x")
 		expectCalls(t, next, "publish? t:a 1 ", "disconnected 4403 token_revoked")
 	})
+}
+
+// Two tokens that want all of a limit leave room for a third.
+func TestTakeShareLeavesRoom(t *testing.T) {
+	var all, a, b, c atomic.Int64
+	for range 100 {
+		takeShare(&all, &a, 1, 90)
+		takeShare(&all, &b, 1, 90)
+	}
+	if a.Load() != 30 || b.Load() != 30 || all.Load() != 60 || !takeShare(&all, &c, 1, 90) {
+		t.Errorf("two have %d and %d of %d, and a third %d", a.Load(), b.Load(), all.Load(), c.Load())
+	}
+	takeShare(&all, &a, -a.Load(), 90)
+	takeShare(&all, &b, -b.Load(), 90)
+	for takeShare(&all, &c, 1, 90) {
+	}
+	equal(t, "what one has alone", c.Load(), 45)
 }
