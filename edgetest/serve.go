@@ -197,7 +197,7 @@ func (e *Edge) serveWebTransport(server *webtransport.Server, w http.ResponseWri
 		return
 	}
 	wtconn.ServePending(e.hub, pending, conn, func(ctx context.Context, token string) (wtconn.Admission, *wtconn.Refusal) {
-		opened, refused := c.Auth(ctx, token)
+		opened, refused := c.Auth(ctx, pending, token)
 		if refused != nil {
 			return wtconn.Admission{}, refused.WebTransport()
 		}

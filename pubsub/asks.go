@@ -9,8 +9,8 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// maxAsks is how many subscriptions hooks are asked about at the same time, on an edge; for
-// the share of a token see takeShare. Each is a goroutine that may wait for [hook.AskTimeout]:
+// maxAsks is how many sessions and subscriptions hooks are asked about at the same time, on an
+// edge; for the share of a token see takeShare. Each is a goroutine that may wait for [hook.AskTimeout]:
 // beyond, the answer is try_later at once.
 const maxAsks = 4096
 

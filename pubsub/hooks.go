@@ -189,12 +189,17 @@ func (s *Session) hookClient() hook.Client {
 }
 
 // Authorize asks the hooks whether the client may have the session. The caller ends it
-// if they refuse.
+// if they refuse. It counts as one of the questions of the token.
 func (s *Session) Authorize(ctx context.Context) *hook.Refusal {
 	list := s.hub.hooks.Load().authorizeConnect
 	if len(list) == 0 {
 		return nil
 	}
+	release, ok := s.takeAsk()
+	if !ok {
+		return &hook.Refusal{Code: wire.CodeTryLater, Reason: "hooks are asked about too many clients"}
+	}
+	defer release()
 	ctx, cancel := context.WithTimeout(ctx, hook.AskTimeout)
 	defer cancel()
 	client := s.hookClient()

@@ -46,7 +46,9 @@ type Hub struct {
 	linkWatch     linkWatch
 	hooks         atomic.Pointer[hooks]
 	hookFaults    faultLog
-	asksInFlight  atomic.Int64 // questions to hooks about subscriptions that are under way
+	asksInFlight  atomic.Int64 // questions to hooks about sessions and subscriptions that are under way
+
+	admittedPending atomic.Int64 // connections that hooks are asked about, and are still pending
 
 	queuedCommands atomic.Int64 // bytes of commands that wait for hooks; see takeCommandRoom
 

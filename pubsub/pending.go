@@ -34,6 +34,8 @@ type PendingConn struct {
 	set  *pendingConns
 	ip   netip.Addr
 	once sync.Once
+
+	token *tokenState // for which Admitted has counted it; nil: for none
 }
 
 // pendingConns are the pending connections of one kind. Guarded by the hub's mutex.
@@ -153,6 +155,9 @@ func (p *PendingConn) Release() {
 	p.once.Do(func() {
 		p.hub.mu.Lock()
 		defer p.hub.mu.Unlock()
+		if p.token != nil {
+			takeShare(&p.hub.admittedPending, &p.token.admittedPending, -1, 0)
+		}
 		if first := p.set.waiting.Front(); first != nil {
 			close(p.set.waiting.Remove(first).(chan struct{}))
 		} else {
@@ -160,6 +165,18 @@ func (p *PendingConn) Release() {
 		}
 		p.uncount()
 	})
+}
+
+// Admitted says which session the connection has got, before hooks are asked about it, which may
+// take seconds. If the token already has more such connections than there is room for others, this
+// one is released: otherwise the clients of one token would take the places of all who have yet to
+// show theirs. It is called before Release, by the same goroutine.
+func (p *PendingConn) Admitted(s *Session) {
+	if takeShare(&p.hub.admittedPending, &s.token.admittedPending, 1, MaxHandshakes) {
+		p.token = s.token
+		return
+	}
+	p.Release()
 }
 
 // Draining is closed when the hub drains: there is nothing left to authenticate for.

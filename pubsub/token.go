@@ -43,16 +43,17 @@ func (s *Session) Revoke() { s.closeWithError(wire.CloseForbidden, wire.CodeToke
 
 // tokenState is what the sessions of one token share on this edge.
 type tokenState struct {
-	sessions       map[*Session]struct{} // guarded by the hub's mutex
-	caps           *byteCaps
-	own            account
-	sender         []byte       // its subject, as what its sessions publish has it; static
-	tenants        []string     // that the sessions count for
-	accounts       []*account   // own, and those of tenants
-	subject        string       // empty: it has none
-	patterns       atomic.Int64 // distinct patterns that its sessions were the first to have
-	asksInFlight   atomic.Int64 // as in Hub
-	queuedCommands atomic.Int64 // likewise
+	sessions        map[*Session]struct{} // guarded by the hub's mutex
+	caps            *byteCaps
+	own             account
+	sender          []byte       // its subject, as what its sessions publish has it; static
+	tenants         []string     // that the sessions count for
+	accounts        []*account   // own, and those of tenants
+	subject         string       // empty: it has none
+	patterns        atomic.Int64 // distinct patterns that its sessions were the first to have
+	asksInFlight    atomic.Int64 // as in Hub
+	queuedCommands  atomic.Int64 // likewise
+	admittedPending atomic.Int64 // likewise
 	// subjectAccounts are those of the subject in each of tenants, for connections alone.
 	subjectAccounts []*account
 	replays         tokenReplays // pages of histories that its sessions wait for

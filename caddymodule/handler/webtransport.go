@@ -151,7 +151,7 @@ func (h *WebTransport) await(w http.ResponseWriter, r *http.Request, c admission
 	}()
 	if conn, ok := h.upgrade(w, r, entry); ok {
 		wtconn.ServePending(c.Hub, pending, conn, func(ctx context.Context, token string) (wtconn.Admission, *wtconn.Refusal) {
-			a, refused := c.Auth(ctx, token)
+			a, refused := c.Auth(ctx, pending, token)
 			if refused == nil {
 				return a, nil
 			}

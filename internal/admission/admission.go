@@ -142,11 +142,11 @@ func (c Candidate) Open(ctx context.Context, token string) (wtconn.Admission, *R
 		return wtconn.Admission{}, c.reportRefused(RefusedByHub(err), nil)
 	}
 	defer pending.Release()
-	return c.admit(ctx, token)
+	return c.admit(ctx, pending, token)
 }
 
 // Await registers a client that is going to send its token. The caller calls Auth with it,
-// and releases it.
+// and releases it in any case.
 func (c Candidate) Await() (*pubsub.PendingConn, *Refusal) {
 	if refused := c.checkAvailable(); refused != nil {
 		return nil, refused
@@ -159,11 +159,11 @@ func (c Candidate) Await() (*pubsub.PendingConn, *Refusal) {
 }
 
 // Auth admits a client that was waited for.
-func (c Candidate) Auth(ctx context.Context, token string) (wtconn.Admission, *Refusal) {
+func (c Candidate) Auth(ctx context.Context, pending *pubsub.PendingConn, token string) (wtconn.Admission, *Refusal) {
 	if refused := c.checkAvailable(); refused != nil {
 		return wtconn.Admission{}, refused
 	}
-	a, refused := c.admit(ctx, token)
+	a, refused := c.admit(ctx, pending, token)
 	if refused == nil && c.closing() {
 		a.Session.Detach() // it may have missed the others' farewell
 		return wtconn.Admission{}, RefusedByHub(pubsub.ErrDraining)
@@ -201,8 +201,8 @@ func (c Candidate) reportRefused(refused *Refusal, access *tokenstore.Access) *R
 
 // admit checks the token and registers a session for it, in the order of
 // docs/protocol.md, WebSocket, from too_many_failures on.
-func (c Candidate) admit(ctx context.Context, token string) (wtconn.Admission, *Refusal) {
-	session, access, refused := c.register(ctx, token)
+func (c Candidate) admit(ctx context.Context, pending *pubsub.PendingConn, token string) (wtconn.Admission, *Refusal) {
+	session, access, refused := c.register(ctx, pending, token)
 	if refused != nil {
 		return wtconn.Admission{}, c.reportRefused(refused, access)
 	}
@@ -212,7 +212,7 @@ func (c Candidate) admit(ctx context.Context, token string) (wtconn.Admission, *
 
 // register is admit without telling the hooks. It returns the access also of a client that
 // it refuses, where its token is good.
-func (c Candidate) register(ctx context.Context, token string) (session *pubsub.Session, access *tokenstore.Access, refused *Refusal) {
+func (c Candidate) register(ctx context.Context, pending *pubsub.PendingConn, token string) (session *pubsub.Session, access *tokenstore.Access, refused *Refusal) {
 	access, err := c.Failures.Authenticate(ctx, c.Tokens, token, c.Client.IP)
 	if err != nil {
 		return nil, nil, c.refuseToken(err)
@@ -258,6 +258,7 @@ func (c Candidate) register(ctx context.Context, token string) (session *pubsub.
 			admitted.Detach()
 		}
 	}()
+	pending.Admitted(admitted)
 	if refusal := admitted.Authorize(ctx); refusal != nil {
 		return nil, access, refusedByHook(refusal)
 	}
