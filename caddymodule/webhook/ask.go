@@ -8,7 +8,6 @@ import (
 	"errors"
 	"net/http"
 	"sync"
-	"time"
 
 	"go.uber.org/zap"
 
@@ -70,15 +69,14 @@ func (w *worker) notAsked(e event, why error) error {
 	return hook.TryLater("the backend that has to allow it could not be asked")
 }
 
-// awaitSlot waits for a slot, for the timeout at most, and no longer than the backend can still
-// have the whole timeout before ctx ends.
+// awaitSlot waits for a slot, for as long as the backend can still have the whole timeout before ctx
+// ends.
 func (w *worker) awaitSlot(ctx context.Context, token string) bool {
-	until := time.Now().Add(w.ask.timeout)
-	if end, ok := ctx.Deadline(); ok && end.Add(-w.ask.timeout).Before(until) {
-		until = end.Add(-w.ask.timeout)
+	if end, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-w.ask.timeout))
+		defer cancel()
 	}
-	ctx, cancel := context.WithDeadline(ctx, until)
-	defer cancel()
 	return w.slots.acquire(ctx, token)
 }
 

@@ -108,7 +108,7 @@ func notAskedTotal(t *testing.T) float64 {
 // A question that was not sent is not the backend's silence: whoever fills the queue of questions
 // gets nothing allowed, with one token or with two that take all slots.
 func TestFullQueueIsNotSilence(t *testing.T) {
-	for tokens, n := range map[int]int{1: 320, 2: 800, 7: 800} {
+	for tokens, n := range map[int]int{1: 640, 2: 1280, 7: 1280} {
 		t.Run(fmt.Sprint(tokens), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := silenceAllows(t, refuseAfter(300*time.Millisecond), nil)

@@ -86,8 +86,9 @@ type Ask struct {
 	Timeout caddy.Duration `json:"timeout,omitempty"`
 
 	// MaxInFlight is how many questions are asked at the same time, up to 10000; the others
-	// wait, for the timeout at most, and tokens take turns. Those of one token take half of it
-	// at most. Default, and zero: 64.
+	// wait, and tokens take turns. What has waited until less than Timeout is left of
+	// hook.AskTimeout is not asked. Those of one token take half of it at most. Default, and
+	// zero: 64.
 	MaxInFlight int `json:"max_in_flight,omitempty"`
 }
 
