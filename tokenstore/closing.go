@@ -22,6 +22,7 @@ type closingRecord struct {
 // A closing is one call that revokes the tokens of a subject.
 type closing struct {
 	Call   string `json:"call"`             // a random id
+	Master string `json:"master,omitempty"` // id of the master token; empty: an operator, or an earlier version wrote it
 	Prefix string `json:"prefix,omitempty"` // of the master token: it revokes what this manages
 	Beat   uint64 `json:"beat"`             // grows while the call runs
 }
@@ -38,8 +39,9 @@ const (
 	// keepClosing is how long a store keeps the record of calls whose edges have died, if
 	// nobody issues a token for the subject.
 	keepClosing = time.Hour
-	// maxClosings bounds the revocations of one subject that run at the same time.
-	maxClosings = 64
+	// maxClosings bounds the revocations of one subject, by one master token with one prefix,
+	// that run at the same time on all edges. So nobody takes another's place in the record.
+	maxClosings = 16
 )
 
 // closingID is the id of the record of a subject, in which any character may be.
@@ -53,6 +55,9 @@ func (r *closingRecord) encode(id string, version uint64) (Record, error) {
 	value, err := json.Marshal(r)
 	if err != nil {
 		return Record{}, fmt.Errorf("tokenstore: encode the revocations of a subject: %w", err)
+	}
+	if len(value) > MaxRecord { // hundreds of master tokens revoke one subject
+		return Record{}, ErrSubjectClosing
 	}
 	return Record{Kind: KindClosing, ID: id, Value: value, Version: version, DeleteAfter: time.Now().Add(keepClosing)}, nil
 }
@@ -106,6 +111,31 @@ func (s *Service) updateClosing(ctx context.Context, id string, change func(*clo
 	}
 }
 
+// add adds the closing of a call, or returns [ErrTooManyRequests].
+func (r *closingRecord) add(c closing) error {
+	own := 0
+	for _, other := range r.Closings {
+		if other.Master == c.Master && other.Prefix == c.Prefix {
+			own++
+		}
+	}
+	if own >= maxClosings {
+		return tooManyRevocations(maxClosings)
+	}
+	r.Closings = append(r.Closings, c)
+	return nil
+}
+
+// remove removes the closing of a call, or returns errUnchanged if it is not there.
+func (r *closingRecord) remove(call string) error {
+	at := r.find(call)
+	if at < 0 {
+		return errUnchanged
+	}
+	r.Closings = slices.Delete(r.Closings, at, at+1)
+	return nil
+}
+
 // find returns the index of the closing of a call, or -1.
 func (r *closingRecord) find(call string) int {
 	return slices.IndexFunc(r.Closings, func(c closing) bool { return c.Call == call })
@@ -127,19 +157,25 @@ func (s *Service) isClosing(ctx context.Context, subject string, right *Right) (
 }
 
 // awaitOpen waits until no token of the subject with this right is being revoked, as far
-// as this edge knows. It ends closings whose edges have died. It returns
-// [ErrSubjectClosing] if too many calls wait.
-func (s *Service) awaitOpen(ctx context.Context, subject string, right *Right) error {
+// as this edge knows. It returns [ErrSubjectClosing] if too many calls of m wait.
+func (s *Service) awaitOpen(ctx context.Context, m *Master, subject string, right *Right) error {
 	id := closingID(subject)
 	r, _, err := readClosing(ctx, id, s.localGet())
 	if err != nil || !r.concerns(right) {
 		return err
 	}
-	leave, err := s.revocations.wait()
+	leave, err := s.revocations.wait(m)
 	if err != nil {
 		return err
 	}
 	defer leave()
+	return s.followClosing(ctx, id, func(r *closingRecord) (bool, error) { return !r.concerns(right), nil })
+}
+
+// followClosing calls done with the record, as far as this edge knows it, and again whenever
+// it changes, until done reports true or fails. It ends closings whose edges have died,
+// whoever's they are.
+func (s *Service) followClosing(ctx context.Context, id string, done func(*closingRecord) (bool, error)) error {
 	changed := make(chan struct{}, 1)
 	defer s.store.Watch(func(c Change) {
 		if c.Record.Kind == KindClosing && c.Record.ID == id {
@@ -150,11 +186,12 @@ func (s *Service) awaitOpen(ctx context.Context, subject string, right *Right) e
 		}
 	})()
 	for seen := (beats{}); ; {
-		if r, _, err = readClosing(ctx, id, s.localGet()); err != nil {
+		r, _, err := readClosing(ctx, id, s.localGet())
+		if err != nil {
 			return err
 		}
-		if !r.concerns(right) {
-			return nil
+		if is, err := done(r); is || err != nil {
+			return err
 		}
 		next := seen.update(r.Closings, time.Now())
 		if dead := seen.dead(time.Now()); len(dead) > 0 {

@@ -53,7 +53,7 @@ func (s *Service) issueForSubject(ctx context.Context, m *Master, r accessRecord
 	waiting, done := context.WithTimeout(ctx, issueTimeout) // a slow store is given its time
 	defer done()
 	for {
-		err := s.awaitOpen(waiting, r.Subject, &r.Right)
+		err := s.awaitOpen(waiting, m, r.Subject, &r.Right)
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 			err = ErrSubjectClosing
 		}

@@ -3,7 +3,6 @@ package tokenstore
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,6 +16,9 @@ const (
 	maxRestarts = 3
 	// reopenTimeout bounds the end of a closing.
 	reopenTimeout = 5 * time.Second
+	// maxAnswer bounds how long a subject stays closed while its revocation is answered:
+	// nobody waits longer for a caller who does not take the answer.
+	maxAnswer = time.Second
 )
 
 // errTakenForDead ends a revocation whose closing others have ended.
@@ -47,19 +49,18 @@ func (s *Service) RevokeSubject(ctx context.Context, m *Master, subject string) 
 }
 
 // RevokeAndClose is RevokeSubject for a caller who answers another: until it calls reopen,
-// which it does in any case and without delay once it has answered, no token of the subject
-// is issued that m would manage. So no token that was issued before the answer was given is
-// left.
+// which it does in any case once it has answered, no token of the subject is issued that m
+// would manage. So no token that was issued before the answer was given is left. The subject
+// is reopened after a second in any case, and before RevokeAndClose returns an error.
 func (s *Service) RevokeAndClose(ctx context.Context, m *Master, subject string) (n int, reopen func(), err error) {
 	if err := checkSubject(subject); err != nil {
 		return 0, func() {}, err
 	}
-	leave, err := s.revocations.enter(m)
+	leave, slots, err := s.revocations.enter(m)
 	if err != nil {
 		return 0, func() {}, err
 	}
-	defer leave()
-	c := &closer{service: s, master: m, subject: subject, id: closingID(subject)}
+	c := &closer{service: s, master: m, slots: slots, subject: subject, id: closingID(subject)}
 	for range maxRestarts {
 		var revoked int
 		revoked, err = c.run(ctx)
@@ -71,44 +72,85 @@ func (s *Service) RevokeAndClose(ctx context.Context, m *Master, subject string)
 	if errors.Is(err, errTakenForDead) {
 		err = ErrUnavailable
 	}
-	return n, func() {
-		ctx, done := context.WithTimeout(context.WithoutCancel(ctx), reopenTimeout)
-		defer done()
-		// If this fails, others end the closing, since it gives no beat any more.
-		_ = s.updateClosing(ctx, c.id, func(r *closingRecord) error {
-			at := r.find(c.call)
-			if at < 0 {
-				return errUnchanged
-			}
-			r.Closings = slices.Delete(r.Closings, at, at+1)
-			return nil
-		})
-	}, err
+	if err != nil {
+		c.end(ctx)
+		leave()
+		return n, func() {}, err
+	}
+	answered, reopened := make(chan struct{}), make(chan struct{})
+	go func() { // ends with reopen, which waits for it, or after maxAnswer
+		defer close(reopened)
+		timer := time.NewTimer(maxAnswer)
+		defer timer.Stop()
+		select {
+		case <-answered:
+		case <-timer.C:
+		}
+		c.end(ctx)
+		leave()
+	}()
+	return n, sync.OnceFunc(func() {
+		close(answered)
+		<-reopened
+	}), nil
 }
 
 // A closer revokes the tokens of a subject, which is closed meanwhile.
 type closer struct {
 	service *Service
 	master  *Master
+	slots   *revoker
 	subject string
 	id      string // of the closingRecord
 
 	call string // of the closing
 }
 
+// open adds the closing of a new call. While the master token has as many as it may, it
+// waits, and ends those whose edges have died.
+func (c *closer) open(ctx context.Context) error {
+	s := c.service
+	c.call = randomHex()
+	add := func() error {
+		return s.updateClosing(ctx, c.id, func(r *closingRecord) error {
+			return r.add(closing{Call: c.call, Master: c.master.ID, Prefix: c.master.TenantPrefix})
+		})
+	}
+	full := func(err error) bool {
+		return errors.Is(err, ErrTooManyRequests) || errors.Is(err, ErrSubjectClosing)
+	}
+	refused := add()
+	if !full(refused) {
+		return refused
+	}
+	waiting, done := context.WithTimeout(ctx, issueTimeout)
+	defer done()
+	err := s.followClosing(waiting, c.id, func(*closingRecord) (bool, error) {
+		err := add()
+		if full(err) {
+			refused = err
+			return false, nil
+		}
+		return err == nil, err
+	})
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return refused
+	}
+	return err
+}
+
+// end removes the closing of the call.
+func (c *closer) end(ctx context.Context) {
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), reopenTimeout)
+	defer done()
+	// If this fails, others end the closing, since it gives no beat any more.
+	_ = c.service.updateClosing(ctx, c.id, func(r *closingRecord) error { return r.remove(c.call) })
+}
+
 // run closes the subject and revokes its tokens. It returns errTakenForDead if others have
 // ended the closing meanwhile.
 func (c *closer) run(ctx context.Context) (revoked int, err error) {
-	s := c.service
-	c.call = randomHex()
-	err = s.updateClosing(ctx, c.id, func(r *closingRecord) error {
-		if len(r.Closings) >= maxClosings {
-			return ErrSubjectClosing
-		}
-		r.Closings = append(r.Closings, closing{Call: c.call, Prefix: c.master.TenantPrefix})
-		return nil
-	})
-	if err != nil {
+	if err := c.open(ctx); err != nil {
 		return 0, err
 	}
 	running, cancel := context.WithCancelCause(ctx)
@@ -240,7 +282,7 @@ func (c *closer) find(ctx context.Context, fn func(id string) bool) error {
 // whether it revoked a valid one.
 func (c *closer) revoke(ctx context.Context, id string) (valid bool, err error) {
 	s := c.service
-	leave, err := s.revocations.slot(ctx)
+	leave, err := s.revocations.slot(ctx, c.slots)
 	if err != nil {
 		return false, err
 	}

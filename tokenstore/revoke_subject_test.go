@@ -3,6 +3,7 @@ package tokenstore_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -104,31 +105,105 @@ func TestIssueOvertakenByRevocation(t *testing.T) {
 	})
 }
 
-// A revocation whose edge has died holds others up for 5 s.
+// dyingStore refuses all changes once its edge is dead.
+type dyingStore struct {
+	tokenstore.Store
+	dead atomic.Bool
+}
+
+func (s *dyingStore) Update(ctx context.Context, rec tokenstore.Record) (uint64, error) {
+	if s.dead.Load() {
+		return 0, tokenstore.ErrUnavailable
+	}
+	return s.Store.Update(ctx, rec)
+}
+
+func (s *dyingStore) Delete(ctx context.Context, kind tokenstore.Kind, id string, version uint64) error {
+	if s.dead.Load() {
+		return tokenstore.ErrUnavailable
+	}
+	return s.Store.Delete(ctx, kind, id, version)
+}
+
+// A revocation whose edge has died holds others up for 5 s: those who issue, and its own
+// master token where that had as many as it may. Nobody else notices.
 func TestDeadRevocation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newTestbed(t, tokenstore.Config{})
-		if _, _, err := b.RevokeAndClose(t.Context(), b.Overlay(), "ada"); err != nil { // and is never reopened
-			t.Fatal(err)
+		paint, _ := b.master(t, "paint")
+		other, _ := b.master(t, "other")
+		dying := &dyingStore{Store: b.store}
+		for range 2 { // edges
+			edge := newTestbedOn(t, dying, tokenstore.Config{})
+			for range 8 {
+				must(t, third(edge.RevokeAndClose(t.Context(), paint, "ada")))
+			}
 		}
+		dying.dead.Store(true)
 		start := time.Now()
-		b.issueFor(t, b.Overlay(), "ada", "demo")
-		equal(t, "waited for", time.Since(start), 5*time.Second)
-		b.issueFor(t, b.Overlay(), "ada", "demo")
-		if waited := time.Since(start); waited != 5*time.Second {
-			t.Errorf("waited for %v more", waited-5*time.Second)
+		for _, m := range []*tokenstore.Master{other, b.Overlay()} {
+			must(t, errorOf(b.RevokeSubject(t.Context(), m, "ada")))
+			b.issueFor(t, other, "ada", "us")
 		}
+		equal(t, "others waited for", time.Since(start), 0)
+		must(t, errorOf(b.RevokeSubject(t.Context(), paint, "ada")))
+		equal(t, "its own master token waited for", time.Since(start), 5*time.Second)
+		b.issueFor(t, paint, "ada", "us")
+		equal(t, "those who issue after it waited for", time.Since(start), 5*time.Second)
+
+		dying.dead.Store(false)
+		edge := newTestbedOn(t, dying, tokenstore.Config{})
+		must(t, third(edge.RevokeAndClose(t.Context(), paint, "ada")))
+		dying.dead.Store(true)
+		start = time.Now()
+		b.issueFor(t, paint, "ada", "us")
+		equal(t, "those who issue waited for", time.Since(start), 5*time.Second)
+		b.issueFor(t, paint, "ada", "us")
+		equal(t, "and again for", time.Since(start), 5*time.Second)
 	})
 }
 
-// heldStore holds changes of access tokens while held is not nil.
+// third is the error of a call that returns something else, too.
+func third[A, B any](_ A, _ B, err error) error { return err }
+
+// Callers who do not take their answers hold nobody up but, for a second, those of their own
+// namespace.
+func TestUnansweredRevocations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newTestbed(t, tokenstore.Config{})
+		paint, _ := b.master(t, "paint")
+		other, _ := b.master(t, "other")
+		refused := 0
+		for range 70 { // never reopened
+			if _, _, err := b.RevokeAndClose(t.Context(), paint, "ada"); errors.Is(err, tokenstore.ErrTooManyRequests) {
+				refused++
+			}
+		}
+		equal(t, "refused", refused, 70-8)
+		start := time.Now()
+		for _, m := range []*tokenstore.Master{other, b.Overlay()} {
+			must(t, errorOf(b.RevokeSubject(t.Context(), m, "ada")))
+			b.issueFor(t, other, "ada", "us")
+		}
+		equal(t, "others waited for", time.Since(start), 0)
+		b.issueFor(t, paint, "ada", "us")
+		equal(t, "its own master token waited for", time.Since(start), time.Second)
+		synctest.Wait()
+		equal(t, "its revocations go on", errorOf(b.RevokeSubject(t.Context(), paint, "ada")), nil)
+	})
+}
+
+// heldStore holds changes of access tokens until held is closed.
 type heldStore struct {
 	tokenstore.Store
-	held chan struct{}
+	held    chan struct{}
+	holding atomic.Int64 // how many it holds
 }
 
 func (s *heldStore) Update(ctx context.Context, rec tokenstore.Record) (uint64, error) {
 	if rec.Kind == tokenstore.KindAccess {
+		s.holding.Add(1)
+		defer s.holding.Add(-1)
 		select {
 		case <-s.held:
 		case <-ctx.Done():
@@ -142,7 +217,7 @@ func (s *heldStore) Update(ctx context.Context, rec tokenstore.Record) (uint64, 
 // up. Its caller may give up, too.
 func TestLongRevocation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &heldStore{storetest.NewMemory(), make(chan struct{})}
+		store := &heldStore{Store: storetest.NewMemory(), held: make(chan struct{})}
 		b := newTestbedOn(t, store, tokenstore.Config{})
 		issued := b.issueFor(t, b.Overlay(), "ada", "demo")
 		done := make(chan error)
@@ -184,7 +259,7 @@ func TestLongRevocation(t *testing.T) {
 // A revocation that others took for dead begins anew, and finds what was issued meanwhile.
 func TestRevocationTakenForDead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &heldStore{storetest.NewMemory(), make(chan struct{})}
+		store := &heldStore{Store: storetest.NewMemory(), held: make(chan struct{})}
 		b := newTestbedOn(t, store, tokenstore.Config{})
 		b.issueFor(t, b.Overlay(), "ada", "demo")
 		type result struct {
@@ -239,7 +314,7 @@ func TestRevocationTakenForDead(t *testing.T) {
 // A master token has 8 revocations under way; others are not concerned.
 func TestTooManyRevocations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &heldStore{storetest.NewMemory(), make(chan struct{})}
+		store := &heldStore{Store: storetest.NewMemory(), held: make(chan struct{})}
 		b := newTestbedOn(t, store, tokenstore.Config{})
 		m, _ := b.master(t, "paint")
 		other, _ := b.master(t, "other")
@@ -263,6 +338,50 @@ func TestTooManyRevocations(t *testing.T) {
 		}
 		if _, err := b.RevokeSubject(t.Context(), m, "ada"); err != nil {
 			t.Errorf("after them: %v", err)
+		}
+	})
+}
+
+// One master token takes neither all that is revoked at a time, nor the places of those who
+// wait for the end of a revocation.
+func TestSharesOfRevocations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &heldStore{Store: storetest.NewMemory(), held: make(chan struct{})}
+		b := newTestbedOn(t, store, tokenstore.Config{})
+		paint, _ := b.master(t, "paint")
+		other, _ := b.master(t, "other")
+		for range 40 {
+			b.issueFor(t, paint, "ada", "us")
+		}
+		b.issueFor(t, other, "ada", "us")
+		done := make(chan error)
+		revoke := func(m *tokenstore.Master) { done <- errorOf(b.RevokeSubject(t.Context(), m, "ada")) }
+		for range 4 {
+			go revoke(paint)
+		}
+		synctest.Wait()
+		equal(t, "tokens that one master token revokes at a time", store.holding.Load(), 16)
+		go revoke(other)
+		synctest.Wait()
+		equal(t, "with those of another", store.holding.Load(), 17)
+
+		go revoke(b.Overlay()) // the subject is closed for all
+		synctest.Wait()
+		issue := func(m *tokenstore.Master) {
+			_, err := b.Issue(t.Context(), m, tokenstore.IssueRequest{CreatedBy: "test", Subject: "ada", Right: grantAll("us")})
+			done <- err
+		}
+		for range 1024 {
+			go issue(paint)
+		}
+		synctest.Wait()
+		go issue(paint)
+		wantErr(t, "one more", <-done, tokenstore.ErrSubjectClosing)
+		go issue(other)
+		synctest.Wait()
+		close(store.held)
+		for range 4 + 1 + 1 + 1024 + 1 {
+			noError(t, <-done)
 		}
 	})
 }

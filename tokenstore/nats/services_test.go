@@ -157,3 +157,35 @@ func TestRevokeSubject(t *testing.T) {
 	})
 	noError(t, err)
 }
+
+// One master token has as many revocations of a subject under way as it may, on an edge whose
+// answers nobody takes and on one that dies: others do not notice, and it goes on itself.
+func TestRevocationsOfOthers(t *testing.T) {
+	t.Parallel()
+	a, b, m, shared := services(t)
+	store := openReady(t, natstest.Connect(shared))
+	dying, err := tokenstore.NewService(store, tokenstore.Config{})
+	must(t, err)
+	for _, edge := range []*tokenstore.Service{a, dying} {
+		for range 70 {
+			_, _, err := edge.RevokeAndClose(t.Context(), &m, "ada") // is never reopened
+			if err != nil && !errors.Is(err, tokenstore.ErrTooManyRequests) {
+				t.Fatal(err)
+			}
+		}
+	}
+	must(t, store.Close())
+	_, token, err := b.CreateMaster(t.Context(), tokenstore.MasterSpec{Name: "other", TenantPrefix: "b."})
+	must(t, err)
+	other := authenticated(t, b, token)
+	for _, m := range []*tokenstore.Master{&other, b.Overlay(), &m} {
+		if _, err := b.RevokeSubject(t.Context(), m, "ada"); err != nil {
+			t.Errorf("revoked with prefix %q: %v", m.TenantPrefix, err)
+		}
+	}
+	request := issueRequest()
+	request.Subject = "ada"
+	if _, err := b.Issue(t.Context(), &m, request); err != nil { // it ends what the dead edge has left
+		t.Error(err)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/millrace/millrace/tokenstore"
@@ -136,6 +137,29 @@ func (r *observedRecorder) FlushError() error {
 	}
 	r.Flush()
 	return nil
+}
+
+// A caller who does not read the answer keeps nobody from issuing for more than a second, and
+// only those whose tokens it manages.
+func TestAnswerThatNobodyReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEdge(t)
+		rec := &observedRecorder{ResponseRecorder: httptest.NewRecorder()}
+		reads, served := make(chan struct{}), make(chan struct{})
+		rec.flushed = func() { <-reads }
+		go func() {
+			defer close(served)
+			NewHandler(e.options).ServeHTTP(rec, request(http.MethodDelete, "/v1/tokens?subject=ada", masterPaint, ""))
+		}()
+		synctest.Wait()
+		start := time.Now()
+		e.issueFor(masterAll, "demo", "ada")
+		equal(t, "others waited for", time.Since(start), 0)
+		e.issueFor(masterPaint, "eu", "ada")
+		equal(t, "it waited for itself for", time.Since(start), time.Second)
+		close(reads)
+		<-served
+	})
 }
 
 func TestObserveSubjects(t *testing.T) {
