@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -11,8 +12,9 @@ import (
 // List returns the tokens that m manages in ascending order of their ids, also
 // expired and revoked ones as long as they are kept. next is the cursor of the
 // next page, empty after the last one. A page that is not the last may have fewer
-// tokens than the limit, or none: one call looks at 4,000 records at most. It returns
-// an [*InvalidError] for options out of range.
+// tokens than the limit, or none: one call returns tokens of 1 MiB, or one, and looks at
+// 4,000 records and at 16 MiB of them at most. It returns an [*InvalidError] for options
+// out of range.
 func (s *Service) List(ctx context.Context, m *Master, opt ListOptions) (tokens []AccessInfo, next string, err error) {
 	if opt.Limit == 0 {
 		opt.Limit = DefaultListLimit
@@ -32,9 +34,33 @@ func (s *Service) List(ctx context.Context, m *Master, opt ListOptions) (tokens 
 	return p.tokens, p.next, nil
 }
 
+// AdmitPage waits while as many pages of m are in memory as may be, for those that List
+// returned and whose readers are slow. written must follow when the page is written. It
+// returns [ErrTooManyRequests] if that takes too long. Operators wait for nobody.
+func (s *Service) AdmitPage(ctx context.Context, m *Master) (written func(), err error) {
+	if m.ID == "" {
+		return func() {}, nil
+	}
+	waiting, done := context.WithTimeout(ctx, pageTimeout)
+	defer done()
+	written, err = s.pages.take(waiting, m.ID, maxPages)
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w: at most %d pages of tokens at the same time", ErrTooManyRequests, maxPages)
+	}
+	return written, err
+}
+
 const (
 	// maxScanned bounds the records that one call of List reads.
 	maxScanned = 4 * MaxListLimit
+	// maxScannedBytes bounds the bytes of these records, one aside.
+	maxScannedBytes = 16 << 20
+	// maxListBytes bounds the bytes of the records that one call returns, one aside.
+	maxListBytes = 1 << 20
+	// maxPages bounds the pages of a master token that are in memory at a time.
+	maxPages = 8
+	// pageTimeout bounds how long a call waits for the pages before it.
+	pageTimeout = 5 * time.Second
 	// indexBatch is how many ids are taken from the index at once.
 	indexBatch = 250
 )
@@ -46,8 +72,10 @@ type pager struct {
 	options   ListOptions
 	now       time.Time
 	scanned   int
+	read      int    // bytes of the records that were visited
 	lastID    string // id of the record that was visited last
 	tokens    []AccessInfo
+	bytes     int // of their records
 	next      string
 	decodeErr error
 }
@@ -83,11 +111,12 @@ func (p *pager) visit(rec Record) (more bool) {
 	if !strings.HasPrefix(rec.ID, p.options.ID) {
 		return rec.ID < p.options.ID // those with the prefix stand together
 	}
-	if p.scanned == maxScanned {
+	if p.scanned == maxScanned || p.scanned > 0 && p.read+len(rec.Value) > maxScannedBytes {
 		p.next = p.lastID
 		return false
 	}
 	p.scanned++
+	p.read += len(rec.Value)
 	p.lastID = rec.ID
 	if !p.options.mayMatch(rec.Value, p.now) {
 		return true
@@ -99,11 +128,12 @@ func (p *pager) visit(rec Record) (more bool) {
 	switch {
 	case !manages(p.master.TenantPrefix, &r.Right), !p.options.matches(&r, p.now):
 		return true
-	case len(p.tokens) == p.options.Limit:
+	case len(p.tokens) == p.options.Limit, len(p.tokens) > 0 && p.bytes+len(rec.Value) > maxListBytes:
 		p.next = p.tokens[len(p.tokens)-1].TokenID
 		return false
 	}
 	p.tokens = append(p.tokens, r.info(rec.ID, p.now))
+	p.bytes += len(rec.Value)
 	return true
 }
 

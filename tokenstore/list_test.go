@@ -59,6 +59,41 @@ func TestList(t *testing.T) {
 	wantInvalid(t, err, "limit", tokenstore.CodeInvalidBody)
 }
 
+// A page has tokens of 1 MiB, or one, whatever its limit is; and a search reads 16 MiB.
+func TestLargeTokens(t *testing.T) {
+	b := newTestbed(t, tokenstore.Config{})
+	m, _ := b.master(t, "")
+	right := tokenstore.Right{ExpiresAt: at(time.Hour)}
+	for i := range 64 {
+		g := tokenstore.TenantGrant{}
+		for j := range 57 {
+			g.TenantIDs = append(g.TenantIDs, fmt.Sprintf("%0128d", 57*i+j))
+		}
+		right.TenantGrants = append(right.TenantGrants, g)
+	}
+	issued := 0
+	for range 36 {
+		b.issue(t, m, right) // 478 KiB
+		issued++
+	}
+	for opt := (tokenstore.ListOptions{Limit: 1000}); ; {
+		tokens, next, err := b.List(t.Context(), m, opt)
+		must(t, err)
+		equal(t, "tokens in a page", len(tokens), 2)
+		issued -= len(tokens)
+		if next == "" {
+			break
+		}
+		opt.Cursor = next
+	}
+	equal(t, "tokens that are in no page", issued, 0)
+	tokens, next, err := b.List(t.Context(), m, tokenstore.ListOptions{Tenant: "other"})
+	if len(tokens) != 0 || next == "" || err != nil {
+		t.Errorf("a search among %d tokens of 478 KiB found %d, and goes on at %q: %v", 36, len(tokens), next, err)
+	}
+	equal(t, "tokens found by all searches", len(b.list(t, m, tokenstore.ListOptions{Tenant: "other"})), 0)
+}
+
 func TestListedRight(t *testing.T) {
 	b := newTestbed(t, tokenstore.Config{})
 	m, _ := b.master(t, "app")

@@ -3,6 +3,7 @@ package tokenstore
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 )
 
@@ -24,57 +25,47 @@ const (
 
 // revocations bounds what the revocation of subjects takes.
 type revocations struct {
+	turns turns         // of tokens that are being revoked, or wait for a slot
 	slots chan struct{} // has one element for each token that is being revoked
 
 	mu      sync.Mutex
-	masters map[string]*revoker // by id of the master token, those that have calls
-}
-
-// A revoker counts what one master token does. Its numbers are guarded by revocations.mu.
-type revoker struct {
-	running int
-	waiting int           // calls of Issue
-	slots   chan struct{} // has one element for each token that is being revoked, or waits for its turn
+	running map[string]int // calls by id of the master token
+	waiting map[string]int // calls of Issue, likewise
 }
 
 func newRevocations() revocations {
-	return revocations{slots: make(chan struct{}, maxRevoking), masters: map[string]*revoker{}}
+	return revocations{slots: make(chan struct{}, maxRevoking), running: map[string]int{}, waiting: map[string]int{}}
 }
 
-// count adds to the counter that which selects, unless that has reached its most; 0: no
-// bound. leave must follow where it succeeds.
-func (r *revocations) count(m *Master, which func(*revoker) *int, most int) (leave func(), of *revoker, ok bool) {
+// count adds a call of a master token to one of the maps, unless it has as many as it may.
+// leave must follow where it succeeds.
+func (r *revocations) count(calls map[string]int, m *Master, most int) (leave func(), ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	of = r.masters[m.ID]
-	if of == nil {
-		of = &revoker{slots: make(chan struct{}, revokeWorkers)}
+	if calls[m.ID] >= most {
+		return nil, false
 	}
-	if most > 0 && *which(of) >= most {
-		return nil, nil, false
-	}
-	r.masters[m.ID] = of
-	*which(of)++
+	calls[m.ID]++
 	return func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if *which(of)--; of.running == 0 && of.waiting == 0 {
-			delete(r.masters, m.ID)
+		if calls[m.ID]--; calls[m.ID] == 0 {
+			delete(calls, m.ID)
 		}
-	}, of, true
+	}, true
 }
 
 // enter admits a call of a master token; leave must follow.
-func (r *revocations) enter(m *Master) (leave func(), of *revoker, err error) {
+func (r *revocations) enter(m *Master) (leave func(), err error) {
 	most := maxRevocations
 	if m.ID == "" {
-		most = 0
+		most = math.MaxInt
 	}
-	leave, of, ok := r.count(m, func(of *revoker) *int { return &of.running }, most)
+	leave, ok := r.count(r.running, m, most)
 	if !ok {
-		return nil, nil, tooManyRevocations(maxRevocations)
+		return nil, tooManyRevocations(maxRevocations)
 	}
-	return leave, of, nil
+	return leave, nil
 }
 
 func tooManyRevocations(most int) error {
@@ -83,7 +74,7 @@ func tooManyRevocations(most int) error {
 
 // wait admits a call of Issue that waits; leave must follow.
 func (r *revocations) wait(m *Master) (leave func(), err error) {
-	leave, _, ok := r.count(m, func(of *revoker) *int { return &of.waiting }, maxClosingWaits)
+	leave, ok := r.count(r.waiting, m, maxClosingWaits)
 	if !ok {
 		return nil, ErrSubjectClosing
 	}
@@ -91,16 +82,16 @@ func (r *revocations) wait(m *Master) (leave func(), err error) {
 }
 
 // slot waits until a token may be revoked; leave must follow.
-func (r *revocations) slot(ctx context.Context, of *revoker) (leave func(), err error) {
-	for i, slots := range []chan struct{}{of.slots, r.slots} {
-		select {
-		case slots <- struct{}{}:
-		case <-ctx.Done():
-			if i > 0 {
-				<-of.slots
-			}
-			return nil, context.Cause(ctx)
-		}
+func (r *revocations) slot(ctx context.Context, m *Master) (leave func(), err error) {
+	end, err := r.turns.take(ctx, m.ID, revokeWorkers)
+	if err != nil {
+		return nil, err
 	}
-	return func() { <-r.slots; <-of.slots }, nil
+	select {
+	case r.slots <- struct{}{}:
+		return func() { <-r.slots; end() }, nil
+	case <-ctx.Done():
+		end()
+		return nil, context.Cause(ctx)
+	}
 }

@@ -56,11 +56,11 @@ func (s *Service) RevokeAndClose(ctx context.Context, m *Master, subject string)
 	if err := checkSubject(subject); err != nil {
 		return 0, func() {}, err
 	}
-	leave, slots, err := s.revocations.enter(m)
+	leave, err := s.revocations.enter(m)
 	if err != nil {
 		return 0, func() {}, err
 	}
-	c := &closer{service: s, master: m, slots: slots, subject: subject, id: closingID(subject)}
+	c := &closer{service: s, master: m, subject: subject, id: closingID(subject)}
 	for range maxRestarts {
 		var revoked int
 		revoked, err = c.run(ctx)
@@ -99,7 +99,6 @@ func (s *Service) RevokeAndClose(ctx context.Context, m *Master, subject string)
 type closer struct {
 	service *Service
 	master  *Master
-	slots   *revoker
 	subject string
 	id      string // of the closingRecord
 
@@ -282,7 +281,7 @@ func (c *closer) find(ctx context.Context, fn func(id string) bool) error {
 // whether it revoked a valid one.
 func (c *closer) revoke(ctx context.Context, id string) (valid bool, err error) {
 	s := c.service
-	leave, err := s.revocations.slot(ctx, c.slots)
+	leave, err := s.revocations.slot(ctx, c.master)
 	if err != nil {
 		return false, err
 	}

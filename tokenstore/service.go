@@ -21,6 +21,7 @@ type Service struct {
 	index       *Index
 	calls       callLimiter
 	revocations revocations
+	pages       turns // that List returned
 }
 
 // NewService returns a Service on store. It fails when cfg is not valid.

@@ -157,37 +157,32 @@ func RevokeSubject(ctx context.Context, s *service, m *master, query []byte) (Su
 
 // listTokens is GET /v1/tokens.
 func listTokens(ctx context.Context, s *service, m *master, query []byte, _ *Operation) (any, error) {
-	return List(ctx, s, m, query)
+	written, err := s.AdmitPage(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	page, err := list(ctx, s, m, query, []string{"limit", "cursor", "tenant", "subject"})
+	if err != nil {
+		written()
+		return nil, err
+	}
+	page.written = written
+	return page, nil
 }
 
-// List is the call GET /v1/tokens, for other front ends too: it takes that call's raw
-// query and returns the JSON body of the answer.
-func List(ctx context.Context, s *service, m *master, query []byte) (any, error) {
-	return list(ctx, s, m, query, []string{"limit", "cursor", "tenant", "subject"})
-}
-
-// ListAll is [List] for operators, who manage all tokens and can also search for those of
-// an id, a created_by and a status, as [tokenstore.ListOptions] has them.
-func ListAll(ctx context.Context, s *service, query []byte) (any, error) {
+// ListAll is the call GET /v1/tokens for operators, who manage all tokens and can also search
+// for those of an id, a created_by and a status, as [tokenstore.ListOptions] has them.
+func ListAll(ctx context.Context, s *service, query []byte) (TokenPage, error) {
 	return list(ctx, s, s.Overlay(), query, []string{"limit", "cursor", "tenant", "subject", "id", "created_by", "status"})
 }
 
-func list(ctx context.Context, s *service, m *master, query []byte, allowed []string) (any, error) {
+func list(ctx context.Context, s *service, m *master, query []byte, allowed []string) (page TokenPage, err error) {
 	options, err := listOptions(string(query), allowed)
 	if err != nil {
-		return nil, err
+		return page, err
 	}
-	tokens, next, err := s.List(ctx, m, options)
-	if err != nil {
-		return nil, err
-	}
-	if tokens == nil {
-		tokens = []tokenstore.AccessInfo{} // a list, never null
-	}
-	return struct {
-		Tokens     []tokenstore.AccessInfo `json:"tokens"`
-		NextCursor string                  `json:"next_cursor"` // empty on the last page
-	}{tokens, next}, nil
+	page.Tokens, page.NextCursor, err = s.List(ctx, m, options)
+	return page, err
 }
 
 // parameters reads a query that has some of the allowed parameters, each at most once.

@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -159,9 +158,7 @@ func TestListQueries(t *testing.T) {
 			continue
 		}
 		must(t, err)
-		text, err := json.Marshal(answer)
-		must(t, err)
-		if found := strings.Count(string(text), `"token_id"`); found != test.found {
+		if found := len(answer.Tokens); found != test.found {
 			t.Errorf("%s: found %d, want %d", test.query, found, test.found)
 		}
 		if operators.MatchString(test.query) {

@@ -77,6 +77,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(r.Context()) // a copy: net/http reads the Body of its own request
 	r.Body = body
 	answer, problem := h.serve(w, r)
+	if page, ok := answer.(TokenPage); ok {
+		defer page.written()
+	}
 	mustClose := body.mustClose(r)
 	if mustClose {
 		w.Header().Set("Connection", "close")

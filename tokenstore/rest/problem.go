@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"encoding/json"
 	"net/http"
 	"strconv"
 )
@@ -92,15 +91,17 @@ func refusal(code Code, detail string) *Problem {
 }
 
 func writeJSON(w http.ResponseWriter, status int, contentType string, body any) {
-	b, err := json.Marshal(body)
-	if err != nil {
-		panic("rest: a body that does not marshal: " + err.Error())
-	}
 	h := w.Header()
 	h.Set("Content-Type", contentType)
-	h.Set("Content-Length", strconv.Itoa(len(b)))
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
+	if s, ok := body.(Streamer); ok {
+		w.WriteHeader(status)
+		s.Stream(w)
+		return
+	}
+	b := marshal(body)
+	h.Set("Content-Length", strconv.Itoa(len(b)))
 	w.WriteHeader(status)
 	_, _ = w.Write(b) // a failed write means that the client is gone
 }

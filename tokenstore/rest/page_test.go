@@ -1,0 +1,72 @@
+package rest
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// pageRecorder notes the longest write of an answer, and waits in the first one for reads,
+// unless it is nil.
+type pageRecorder struct {
+	*httptest.ResponseRecorder
+	reads   chan struct{}
+	longest int
+}
+
+func (r *pageRecorder) Write(b []byte) (int, error) {
+	if r.reads != nil {
+		<-r.reads
+	}
+	r.longest = max(r.longest, len(b))
+	return r.ResponseRecorder.Write(b)
+}
+
+// A page is written token by token.
+func TestPagesAreStreamed(t *testing.T) {
+	e := newEdge(t)
+	for range 60 {
+		rules := strings.Repeat(`"`+strings.Repeat("x", 100)+`",`, 100) + `"#"`
+		body := strings.Replace(e.issueBody("demo", time.Hour), `"#"`, rules, 1)
+		e.wantOK(e.do(request(http.MethodPost, "/v1/get-token", masterAll, body)))
+	}
+	rec := &pageRecorder{ResponseRecorder: httptest.NewRecorder()}
+	NewHandler(e.options).ServeHTTP(rec, request(http.MethodGet, "/v1/tokens?limit=1000", masterAll, ""))
+	size := rec.Body.Len()
+	if tokens, _ := e.wantOK(rec.Result())["tokens"].([]any); len(tokens) != 60 {
+		t.Fatalf("%d tokens", len(tokens))
+	}
+	if rec.longest > streamBuffer {
+		t.Errorf("%d of %d bytes were written at once", rec.longest, size)
+	}
+}
+
+// Callers who do not read their pages have eight of them in memory, and hinder nobody else.
+func TestPagesThatNobodyReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEdge(t)
+		handler := NewHandler(e.options)
+		list := func(master string) *http.Request { return request(http.MethodGet, "/v1/tokens", master, "") }
+		reads, served := make(chan struct{}), make(chan struct{})
+		for range 8 {
+			go func() {
+				handler.ServeHTTP(&pageRecorder{ResponseRecorder: httptest.NewRecorder(), reads: reads}, list(masterPaint))
+				served <- struct{}{}
+			}()
+		}
+		synctest.Wait()
+		start := time.Now()
+		e.wantOK(e.do(list(masterAll)))
+		equal(t, "another waited for", time.Since(start), 0)
+		e.wantProblem(e.do(list(masterPaint)), CodeTooManyRequests)
+		equal(t, "the ninth waited for", time.Since(start), 5*time.Second)
+		close(reads)
+		for range 8 {
+			<-served
+		}
+		e.wantOK(e.do(list(masterPaint)))
+	})
+}
