@@ -13,7 +13,7 @@ type IssueRequest struct {
 
 	// Subject is whose token it is, as the application names its users: 1 to 128 bytes of
 	// UTF-8 without control characters. Empty: nobody's.
-	Subject string `json:"subject,omitempty"`
+	Subject string `json:"subject,omitempty" empty:"refused"`
 	// Info is what the application wants to know of the token again: a JSON object of at
 	// most 1,024 bytes without insignificant space, nested at most 16 deep, in which no key
 	// comes twice. The edge does not look into it. Empty: none.

@@ -100,6 +100,9 @@ func runnable(cmd *cobra.Command, count argCount, run func(*cobra.Command, []str
 		if err := checkNoSecret(args); err != nil {
 			return exit(cmd, err)
 		}
+		if err := checkEmpty(cmd); err != nil {
+			return exit(cmd, err)
+		}
 		if len(args) < count.min || count.max >= 0 && len(args) > count.max {
 			return exit(cmd, usagef("wrong number of arguments; allowed: %s", cmd.UseLine()))
 		}

@@ -19,14 +19,15 @@ func tokenExplain() *cobra.Command {
 		ip, origin, protocol, region text
 	)
 	cmd := &cobra.Command{
-		Use:   "explain [<token-id>] --action publish|subscribe|history|connect",
+		Use:   "explain [<token-id>] --action publish|subscribe|history|presence|connect",
 		Short: "Says whether a token allows an action, and by which rule or why not",
 		Long: "Says whether a token allows an action, and by which rule or why not. Exit code 0 means\n" +
 			"allowed, 3 refused. Without an argument, the token comes from $" + tokenVariable + " or stdin;\n" +
 			"then its secret is checked, too.\n\n" +
 			"For connect, those of --ip, --origin, --protocol and --region that are not given count as\n" +
 			"unknown, and a token that limits them refuses. For the other actions, only those that are\n" +
-			"given are checked. The action history is a subscription that begins in the past.",
+			"given are checked. The action history is a subscription that begins in the past, and\n" +
+			"presence is to see who is present.",
 		Example: "  pubsub token explain 0123456789abcdef0123456789abcdef --action publish --tenant demo --channel news.eu\n" +
 			"  pubsub token explain --action subscribe --tenant demo --pattern 'news.#' < token.txt\n" +
 			"  pubsub token explain --action connect --ip 192.0.2.1 --protocol websocket < token.txt",
@@ -43,9 +44,11 @@ func tokenExplain() *cobra.Command {
 	fl.Var(&protocol, "protocol", "websocket or webtransport")
 	fl.Var(&region, "region", "region of the edge")
 	return runnable(cmd, argCount{0, 1}, func(cmd *cobra.Command, args []string) error {
-		body := map[string]string{
-			"action": string(action), "ip": string(ip), "origin": string(origin),
-			"protocol": string(protocol), "region": string(region),
+		body := map[string]string{"action": string(action)}
+		for name, value := range map[string]text{"ip": ip, "origin": origin, "protocol": protocol, "region": region} {
+			if value != "" {
+				body[name] = string(value)
+			}
 		}
 		switch action {
 		case tokenstore.ActionPublish:

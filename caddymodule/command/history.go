@@ -118,7 +118,12 @@ func historyPurgeCommand() *cobra.Command {
 		if all == (tenant != "") || all && channel != "" {
 			return usagef("give either --tenant, perhaps with --channel, or --all")
 		}
-		body := map[string]any{"history": args[0], "tenant": string(tenant), "channel": string(channel), "all": all}
+		body := map[string]any{"history": args[0], "all": all}
+		for name, value := range map[string]text{"tenant": tenant, "channel": channel} {
+			if value != "" {
+				body[name] = value
+			}
+		}
 		return admin.call(cmd, http.MethodPost, purgePath, body, func(answer []byte) error {
 			var purged struct {
 				Removed int `json:"removed"`

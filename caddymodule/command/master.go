@@ -31,7 +31,8 @@ type masterFlags struct {
 func (f *masterFlags) add(cmd *cobra.Command) {
 	cmd.Flags().Var(&f.name, "name", "short label, 1 to 64 characters")
 	cmd.Flags().Var(&f.description, "description", "comment, at most 512 characters")
-	cmd.Flags().Var(&f.prefix, "tenant-prefix", "namespace of the app, like paint. (empty: every tenant)")
+	allowEmpty(cmd, "description")
+	cmd.Flags().Var(&f.prefix, "tenant-prefix", "namespace of the app, like paint. (without one: every tenant)")
 	cmd.Flags().Var(&f.masks, "ip-mask", "address or CIDR that may use the token; repeatable (none: any address)")
 	cmd.Flags().IntVar(&f.quota.MaxTokens, "max-tokens", 0, "most access tokens that it may have at a time, each until a day after it expires (0: the edge's default)")
 	cmd.Flags().Int64Var(&f.quota.MaxBytes, "max-bytes", 0, "most bytes that these access tokens may take in the store (0: the edge's default)")
@@ -115,13 +116,15 @@ func masterUpdate() *cobra.Command {
 		flags masterFlags
 	)
 	cmd := &cobra.Command{
-		Use:     "update <id>",
-		Short:   "Changes the properties of a master token that the flags name",
-		Long:    "Changes the properties of a master token that the flags name. --ip-mask '' removes all masks.",
+		Use:   "update <id>",
+		Short: "Changes the properties of a master token that the flags name",
+		Long: "Changes the properties of a master token that the flags name. --ip-mask '' removes all masks,\n" +
+			"and --tenant-prefix '' the prefix: then it may manage every tenant.",
 		Example: "  pubsub master-token update 0123456789abcdef0123456789abcdef --name paint-2 --ip-mask 10.0.0.0/8",
 	}
 	admin.add(cmd)
 	flags.add(cmd)
+	allowEmpty(cmd, "description", "tenant-prefix")
 	return runnable(cmd, argCount{1, 1}, func(cmd *cobra.Command, args []string) error {
 		var patch tokenstore.MasterPatch
 		for name, set := range map[string]func(){

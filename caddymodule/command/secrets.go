@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // tokenVariable holds the access token of the commands that use one.
@@ -42,6 +43,29 @@ func (t *text) Type() string   { return "string" }
 func (t *text) Set(s string) error {
 	*t = text(s)
 	return checkNoSecret([]string{s})
+}
+
+// mayBeEmpty annotates flags of which an empty value says something.
+const mayBeEmpty = "may-be-empty"
+
+// checkEmpty refuses flags with an empty value: they are not like flags that are left out.
+// A script has probably lost the value, as with --subject "$USER_ID", and would list or
+// issue something else than it says.
+func checkEmpty(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		value, is := f.Value.(*text)
+		if _, allowed := f.Annotations[mayBeEmpty]; is && *value == "" && !allowed && err == nil {
+			err = usagef("--%s: is empty; omit it instead", f.Name)
+		}
+	})
+	return err
+}
+
+// allowEmpty lets flags have an empty value.
+func allowEmpty(cmd *cobra.Command, names ...string) {
+	for _, name := range names {
+		_ = cmd.Flags().SetAnnotation(name, mayBeEmpty, nil) // it fails for a flag that there is not
+	}
 }
 
 // texts is a flag that can be repeated.

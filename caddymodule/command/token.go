@@ -84,6 +84,7 @@ func tokenIssue() *cobra.Command {
 	fl.IntVar(&egress, "egress", 0, "cap on what a connection receives, KB/s (0: the edge's default)")
 	fl.Var(&createdBy, "created-by", "who asked for the token")
 	fl.Var(&description, "description", "comment, at most 512 characters")
+	allowEmpty(cmd, "description")
 	fl.Var(&subject, "subject", "whose token it is, at most 128 bytes")
 	fl.Var(&info, "info", "what the application wants to know of it again, a JSON object of at most 1024 bytes")
 	fl.BoolVarP(&quiet, "quiet", "q", false, "print only the token")

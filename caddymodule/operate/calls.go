@@ -106,15 +106,15 @@ func revokeTokens(body []byte) (bool, error) {
 
 func explain(live *app.Running, r *http.Request, body []byte) (any, error) {
 	var q struct {
-		TokenID  string `json:"token_id"`
-		Token    string `json:"token"`
+		TokenID  string `json:"token_id" empty:"refused"`
+		Token    string `json:"token"    empty:"refused"`
 		Action   string `json:"action"`
-		Tenant   string `json:"tenant"`
-		Channel  string `json:"channel"`
-		IP       string `json:"ip"`
-		Origin   string `json:"origin"`
-		Protocol string `json:"protocol"`
-		Region   string `json:"region"`
+		Tenant   string `json:"tenant"   empty:"refused"`
+		Channel  string `json:"channel"  empty:"refused"`
+		IP       string `json:"ip"       empty:"refused"`
+		Origin   string `json:"origin"   empty:"refused"`
+		Protocol string `json:"protocol" empty:"refused"`
+		Region   string `json:"region"   empty:"refused"`
 	}
 	if err := rest.DecodeStrict(body, &q); err != nil {
 		return nil, err

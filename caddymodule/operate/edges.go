@@ -98,9 +98,9 @@ type disconnected struct {
 
 func disconnect(live *app.Running, r *http.Request, body []byte) (any, error) {
 	var given struct {
-		Edge    string `json:"edge"`
+		Edge    string `json:"edge"     empty:"refused"`
 		ID      uint64 `json:"id"`
-		TokenID string `json:"token_id"`
+		TokenID string `json:"token_id" empty:"refused"`
 	}
 	if err := rest.DecodeStrict(body, &given); err != nil {
 		return nil, err

@@ -130,8 +130,8 @@ type historyPurged struct {
 func purgeHistory(live *app.Running, _ *http.Request, body []byte) (any, error) {
 	var q struct {
 		History string `json:"history"`
-		Tenant  string `json:"tenant"`
-		Channel string `json:"channel"`
+		Tenant  string `json:"tenant"  empty:"refused"`
+		Channel string `json:"channel" empty:"refused"`
 		All     bool   `json:"all"`
 	}
 	if err := rest.DecodeStrict(body, &q); err != nil {

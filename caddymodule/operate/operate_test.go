@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"net/http"
 	"slices"
 	"testing"
 
@@ -28,6 +29,29 @@ func TestOperations(t *testing.T) {
 	for name := range named {
 		if name != "" && !slices.Contains(app.TokenOperations, name) {
 			t.Errorf("the operation %s does not start at zero", name)
+		}
+	}
+}
+
+// An empty string is not an absent one: whoever lost a value would purge more, or be told of
+// another token.
+func TestLostValues(t *testing.T) {
+	for _, test := range []struct {
+		call func(*app.Running, *http.Request, []byte) (any, error)
+		body string
+		at   string
+	}{
+		{purgeHistory, `{"history":"h","tenant":"a","channel":""}`, "channel"},
+		{purgeHistory, `{"history":"h","tenant":"","all":true}`, "tenant"},
+		{disconnect, `{"id":1,"edge":""}`, "edge"},
+		{disconnect, `{"id":1,"edge":"a","token_id":""}`, "token_id"},
+		{explain, `{"token":"","token_id":"x","action":"publish"}`, "token"},
+		{explain, `{"token_id":"x","action":"publish","tenant":""}`, "tenant"},
+		{explain, `{"token_id":"x","action":"connect","ip":""}`, "ip"},
+	} {
+		_, err := test.call(nil, nil, []byte(test.body))
+		if want := test.at + ": is empty; omit it instead"; err == nil || err.Error() != want {
+			t.Errorf("%s: error %v, want %s", test.body, err, want)
 		}
 	}
 }

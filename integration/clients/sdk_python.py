@@ -256,7 +256,7 @@ class Driver:
     async def issue(self, addresses, master, tenant, rules, seconds, presence=(), subject="", **_):
         grant = millrace.Grant(tenants=[tenant], publish=rules, subscribe=rules, presence=presence)
         issued = await self.admin(addresses, master).issue(
-            created_by="integration", expires_in=seconds, subject=subject, grants=[grant]
+            created_by="integration", expires_in=seconds, subject=subject or None, grants=[grant]
         )
         return {"token": issued.token, "tokenId": issued.token_id, "expiresAt": issued.expires_at.isoformat()}
 

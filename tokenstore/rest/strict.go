@@ -18,7 +18,9 @@ import (
 // compared by case and come at most once, an unknown key, a byte order mark,
 // invalid UTF-8, half a surrogate pair, data after the object and an empty
 // input are errors. A key whose value is null counts as omitted; in a list null
-// is an error, because a place in a list cannot be omitted.
+// is an error, because a place in a list cannot be omitted. Where a field has the tag
+// `empty:"refused"`, an empty string is an error, too: it is not an absent one, and whoever
+// sends it has probably lost a value.
 //
 // Fields are named by their json tags and are strings, booleans, integers,
 // structs, slices and pointers of these, or a [json.RawMessage], of which only the text is
@@ -157,8 +159,12 @@ func decodeObject(raw []byte, v reflect.Value, path string) error {
 		if value[0] == 'n' {
 			continue
 		}
-		if err := decodeValue(value, v.FieldByIndex(index), at); err != nil {
+		field := v.FieldByIndex(index)
+		if err := decodeValue(value, field, at); err != nil {
 			return err
+		}
+		if field.Kind() == reflect.String && field.Len() == 0 && v.Type().FieldByIndex(index).Tag.Get("empty") == "refused" {
+			return invalid(at, "is empty; omit it instead")
 		}
 	}
 	return nil

@@ -26,6 +26,7 @@ type sample struct {
 	PL    *[]string `json:"pl"`
 	O     sub       `json:"o"`
 	Os    []sub     `json:"os"`
+	E     string    `json:"e" empty:"refused"`
 	Quiet string    `json:"-"`
 	Plain string
 }
@@ -48,6 +49,7 @@ func TestDecodeStrict(t *testing.T) {
 		{"spaces", "\r\n\t{ \"o\" : { \"x\" : \"1\" } , \"os\" : [ { } , { \"x\" : null } ] , \"l\" : [ \"a\" , \"b\" ] , \"p\" : 7 }\n",
 			sample{O: sub{"1"}, Os: []sub{{}, {}}, L: []string{"a", "b"}, P: &seven}},
 		{"escaped key", `{"\u0073":"v"}`, sample{S: "v"}},
+		{"empty or not", `{"s":"","e":"v"}`, sample{E: "v"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got sample
@@ -62,6 +64,7 @@ func TestDecodeStrict(t *testing.T) {
 func TestDecodeStrictRefuses(t *testing.T) {
 	for _, test := range []struct{ name, in, path, reason string }{
 		{"nothing", "", "body", "empty"},
+		{"a value that was lost", `{"s":"","e":""}`, "e", "is empty; omit it instead"},
 		{"spaces", " \r\n\t", "body", "empty"},
 		{"byte order mark", "\xef\xbb\xbf{}", "body", "byte order mark"},
 		{"UTF-16", "{\x00}\x00", "body", "syntax error at byte 2"},

@@ -61,6 +61,7 @@ func TestSubjectRefusals(t *testing.T) {
 	}
 	for _, c := range []struct{ method, target, body, place string }{
 		{http.MethodPost, "/v1/get-token", issue(`"subject":"s3cret\n"`), "subject: must be 1 to 128 bytes"},
+		{http.MethodPost, "/v1/get-token", issue(`"subject":""`), "subject: is empty; omit it instead"},
 		{http.MethodPost, "/v1/get-token", issue(`"subject":["s3cret"]`), "subject: must be a string"},
 		{http.MethodPost, "/v1/get-token", issue(`"subject":"a","subject":"s3cret"`), "subject: is given more than once"},
 		{http.MethodPost, "/v1/get-token", issue(`"info":"s3cret"`), "info: must be a JSON object"},

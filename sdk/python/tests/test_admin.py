@@ -326,6 +326,8 @@ async def test_bad_requests() -> None:
         with pytest.raises(MillraceError) as caught:
             await admin.issue(created_by="b", grants=grants, expires_in=1)
         assert caught.value.code == "bad_option"
+    with pytest.raises(MillraceError, match="a subject is not empty"):  # it is not like none
+        await admin.issue(created_by="b", grants=[], expires_in=1, subject="")
 
 
 def test_times() -> None:

@@ -86,7 +86,7 @@ class TokenAdmin:
         expires_in: datetime.timedelta | float | None = None,
         expires_at: datetime.datetime | None = None,
         description: str = "",
-        subject: str = "",
+        subject: str | None = None,
         info: Mapping[str, Any] | None = None,
         ip_masks: Sequence[str] = (),
         regions: Sequence[str] = (),
@@ -99,13 +99,15 @@ class TokenAdmin:
 
         It expires after *expires_in*, a timedelta or seconds, or at *expires_at*, a time with its
         zone; at most 24 hours ahead. *subject* says whose the token is, by any id of the application's, 1 to
-        128 bytes without control characters: subscribers see it as the sender of a message, and who is present
+        128 bytes without control characters, and None if it is nobody's: subscribers see it as the sender of a message, and who is present
         has its name. *info* is about the subject, for operators and hooks, and for those who may see that it is
         present: at most 1,024 bytes as JSON. Empty *ip_masks*, *regions*, *origins* (of web pages) and
         *protocols* (``websocket``, ``webtransport``) limit nothing.
         *ingress_kbps* and *egress_kbps* are caps of each connection in units of 1,024 bytes a second; 0: the
         edge's default.
         """
+        if subject == "":  # not like none: revoke_subject would not find the token
+            raise bad_option("a subject is not empty")
         if info is not None and not isinstance(info, Mapping):
             raise bad_option("info must be a mapping")
         right: dict[str, Any] = {

@@ -45,7 +45,7 @@ class TokenAdmin:
         expires_in: datetime.timedelta | float | None = None,
         expires_at: datetime.datetime | None = None,
         description: str = "",
-        subject: str = "",
+        subject: str | None = None,
         info: Mapping[str, Any] | None = None,
         ip_masks: Sequence[str] = (),
         regions: Sequence[str] = (),
