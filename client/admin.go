@@ -163,7 +163,7 @@ func (a *TokenAdmin) RevokeSubject(ctx context.Context, subject string) (int, er
 	var answer struct {
 		Revoked int `json:"revoked"`
 	}
-	err := a.call(ctx, http.MethodDelete, "/v1/tokens?"+url.Values{"subject": {subject}}.Encode(), nil, &answer)
+	err := a.call(ctx, http.MethodDelete, "/v1/tokens?"+encodeQuery(url.Values{"subject": {subject}}), nil, &answer)
 	return answer.Revoked, err
 }
 
@@ -184,7 +184,7 @@ func (a *TokenAdmin) List(ctx context.Context, o ListOptions) iter.Seq2[TokenInf
 		for {
 			path := "/v1/tokens"
 			if len(query) > 0 {
-				path += "?" + query.Encode()
+				path += "?" + encodeQuery(query)
 			}
 			var page struct {
 				Tokens []tokenBody `json:"tokens"`
@@ -206,3 +206,6 @@ func (a *TokenAdmin) List(ctx context.Context, o ListOptions) iter.Seq2[TokenInf
 		}
 	}
 }
+
+// encodeQuery writes a space as %20: edges refuse a plus, which may mean itself or a space.
+func encodeQuery(query url.Values) string { return strings.ReplaceAll(query.Encode(), "+", "%20") }

@@ -131,7 +131,7 @@ func testTokenAdmin(t *testing.T, _ *world) {
 		`PUT /v1/refresh-token {"token_id":"1","expires_at":"2030-01-31T12:00:00Z"}`,
 		`DELETE /v1/revoke-token {"token":"AT_1_2"}`,
 		`DELETE /v1/tokens/0123456789abcdef`,
-		`DELETE /v1/tokens?subject=Zo%C3%AB+%26+co`,
+		`DELETE /v1/tokens?subject=Zo%C3%AB%20%26%20co`,
 		`GET /v1/tokens?limit=1&subject=alice&tenant=room`,
 		`GET /v1/tokens?cursor=1&limit=1&subject=alice&tenant=room`,
 		`GET /v1/tokens`,

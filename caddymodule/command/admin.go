@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -62,6 +63,10 @@ func timeoutOf(path string) time.Duration {
 	}
 	return adminTimeout
 }
+
+// encode writes a query with a space as %20: an edge refuses a plus, which may mean itself or
+// a space.
+func encode(query url.Values) string { return strings.ReplaceAll(query.Encode(), "+", "%20") }
 
 // callAdmin calls the admin API with body as JSON. A refusal is an error with the text of
 // the edge.

@@ -139,7 +139,7 @@ func allConnections(cmd *cobra.Command, address string, query url.Values) (list 
 	list.Connections = []json.RawMessage{}
 	query.Set("limit", strconv.Itoa(connectionsPage))
 	for {
-		answer, err := callAdmin(cmd.Context(), address, http.MethodGet, "/pubsub/connections?"+query.Encode(), nil)
+		answer, err := callAdmin(cmd.Context(), address, http.MethodGet, "/pubsub/connections?"+encode(query), nil)
 		if err != nil {
 			return list, err
 		}

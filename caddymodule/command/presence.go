@@ -85,7 +85,7 @@ func allMembers(cmd *cobra.Command, address string, query url.Values) (list memb
 	at := map[[2]string]int{}
 	query.Set("limit", strconv.Itoa(membersPage))
 	for {
-		answer, err := callAdmin(cmd.Context(), address, http.MethodGet, "/pubsub/presences/members?"+query.Encode(), nil)
+		answer, err := callAdmin(cmd.Context(), address, http.MethodGet, "/pubsub/presences/members?"+encode(query), nil)
 		if err != nil {
 			return list, err
 		}
@@ -131,7 +131,7 @@ func listPresences(cmd *cobra.Command, admin adminFlags) error {
 	list := presencesAnswer{Presences: []tenantPresence{}}
 	query := url.Values{"limit": {strconv.Itoa(membersPage)}}
 	for {
-		answer, err := callAdmin(cmd.Context(), string(admin.address), http.MethodGet, "/pubsub/presences?"+query.Encode(), nil)
+		answer, err := callAdmin(cmd.Context(), string(admin.address), http.MethodGet, "/pubsub/presences?"+encode(query), nil)
 		if err != nil {
 			return err
 		}

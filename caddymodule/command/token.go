@@ -169,7 +169,7 @@ func tokenList() *cobra.Command {
 		if subject != "" {
 			query.Set("subject", string(subject))
 		}
-		return admin.call(cmd, http.MethodGet, "/pubsub/tokens?"+query.Encode(), nil, func(answer []byte) error {
+		return admin.call(cmd, http.MethodGet, "/pubsub/tokens?"+encode(query), nil, func(answer []byte) error {
 			var page struct {
 				Tokens []tokenstore.AccessInfo `json:"tokens"`
 				Next   string                  `json:"next_cursor"`
@@ -237,7 +237,7 @@ func tokenRevoke() *cobra.Command {
 
 func revokeSubject(cmd *cobra.Command, admin adminFlags, subject string) error {
 	query := url.Values{"subject": {subject}}
-	return admin.call(cmd, http.MethodDelete, "/pubsub/tokens?"+query.Encode(), nil, func(answer []byte) error {
+	return admin.call(cmd, http.MethodDelete, "/pubsub/tokens?"+encode(query), nil, func(answer []byte) error {
 		var got struct {
 			Revoked int `json:"revoked"`
 		}

@@ -38,7 +38,7 @@ func TestTraffic(t *testing.T) {
 			target, _ = request["token_id"].(string)
 			target, request = "/v1/tokens/"+target, nil
 		}
-		if method == http.MethodDelete && path == "/v1/tokens" {
+		if method == http.MethodDelete && path == "/v1/tokens" && request == nil {
 			target += "?subject=%C3%A9"
 		}
 		operation := at(t, doc, doc, "paths", path, strings.ToLower(method))
@@ -90,6 +90,9 @@ func TestTraffic(t *testing.T) {
 	call(http.MethodGet, "/v1/tokens", master, nil)
 	if revoked := call(http.MethodDelete, "/v1/tokens", master, nil); revoked["revoked"] != 1.0 {
 		t.Errorf("revoked by subject: %v", revoked)
+	}
+	if revoked := call(http.MethodDelete, "/v1/tokens", master, object{"subject": "é"}); revoked["subject"] != "é" {
+		t.Errorf("revoked by a subject in the body: %v", revoked)
 	}
 	call(http.MethodDelete, "/v1/tokens/{token_id}", master, object{"token_id": issued["token_id"]})
 	call(http.MethodDelete, "/v1/tokens/{token_id}", master, object{"token_id": strings.Repeat("0", 32)}) // 404

@@ -70,8 +70,12 @@ var Calls = map[string]Call{
 		err := live.Service.RevokeByID(r.Context(), live.Service.Overlay(), r.PathValue("id"))
 		return map[string]any{"token_id": r.PathValue("id")}, err
 	}},
-	"DELETE /tokens": {"revoke_subject", func(live *app.Running, r *http.Request, _ []byte) (any, error) {
-		return rest.RevokeSubject(r.Context(), live.Service, live.Service.Overlay(), []byte(r.URL.RawQuery))
+	"DELETE /tokens": {"revoke_subject", func(live *app.Running, r *http.Request, body []byte) (any, error) {
+		query, err := rest.SubjectQuery(r.URL.RawQuery, body)
+		if err != nil {
+			return nil, err
+		}
+		return rest.RevokeSubject(r.Context(), live.Service, live.Service.Overlay(), query)
 	}},
 	"POST /explain": {"", explain},
 

@@ -44,7 +44,7 @@ func listConnections(live *app.Running, r *http.Request, _ []byte) (any, error) 
 
 // connectionQuery reads the query of a list of connections.
 func connectionQuery(raw string) (q overlay.Query, err error) {
-	given, err := parameters(raw, "edge", "token_id", "subject", "tenant", "ip", "transport", "limit", "cursor")
+	given, err := rest.Parameters(raw, "edge", "token_id", "subject", "tenant", "ip", "transport", "limit", "cursor")
 	if err != nil {
 		return q, err
 	}

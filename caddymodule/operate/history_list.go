@@ -10,6 +10,7 @@ import (
 
 	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/tokenstore/rest"
 )
 
 // maxListed is how many rows a page of a list about histories or presences may have.
@@ -62,7 +63,7 @@ func listHistories(live *app.Running, r *http.Request, _ []byte) (any, error) {
 
 // parseHistoryQuery reads the query of a list of what is kept.
 func parseHistoryQuery(raw string) (q historyQuery, err error) {
-	given, err := parameters(raw, "history", "tenant", "limit", "cursor")
+	given, err := rest.Parameters(raw, "history", "tenant", "limit", "cursor")
 	if err != nil {
 		return q, err
 	}

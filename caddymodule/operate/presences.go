@@ -72,7 +72,7 @@ func listPresences(live *app.Running, r *http.Request, _ []byte) (any, error) {
 
 // parsePresenceQuery reads the query of a list of presences.
 func parsePresenceQuery(raw string) (q presenceQuery, err error) {
-	given, err := parameters(raw, "presence", "tenant", "limit", "cursor")
+	given, err := rest.Parameters(raw, "presence", "tenant", "limit", "cursor")
 	if err != nil {
 		return q, err
 	}
@@ -175,7 +175,7 @@ func listMembers(live *app.Running, r *http.Request, _ []byte) (any, error) {
 
 // parseMemberQuery reads the query of a list of members.
 func parseMemberQuery(raw string) (q presence.Query, err error) {
-	given, err := parameters(raw, "tenant", "pattern", "subject", "limit", "cursor")
+	given, err := rest.Parameters(raw, "tenant", "pattern", "subject", "limit", "cursor")
 	if err != nil {
 		return q, err
 	}

@@ -3,9 +3,7 @@ package rest
 import (
 	"context"
 	"errors"
-	"maps"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -122,7 +120,7 @@ func revokeSubject(ctx context.Context, s *service, m *master, query []byte, op 
 type SubjectRevoked struct {
 	Message string `json:"message"`
 	Revoked int    `json:"revoked"` // valid tokens that the call revoked
-	Subject string `json:"-"`       // empty: the call had none
+	Subject string `json:"subject"` // as the edge has read it; empty: the call had none
 
 	reopen func() // nil: the subject was not closed
 }
@@ -136,23 +134,43 @@ func (r SubjectRevoked) Reopen() {
 }
 
 // RevokeSubject is the call DELETE /v1/tokens, for other front ends too: it takes that call's
-// raw query and returns the answer, whose Reopen is to be called, also with an error: then
+// [SubjectQuery] and returns the answer, whose Reopen is to be called, also with an error: then
 // it says what was done before.
 func RevokeSubject(ctx context.Context, s *service, m *master, query []byte) (SubjectRevoked, error) {
-	values, err := parameters(string(query), []string{"subject"})
-	if err == nil && !values.Has("subject") {
-		err = invalid("subject", "is missing")
+	values, err := Parameters(string(query), "subject")
+	if err == nil && values["subject"] == "" {
+		err = invalid("subject", "is missing: give it in the query, percent-encoded, or in a JSON body")
 	}
 	if err != nil {
 		return SubjectRevoked{}, err
 	}
-	answer := SubjectRevoked{Message: "tokens revoked", Subject: values.Get("subject")}
+	answer := SubjectRevoked{Message: "tokens revoked", Subject: values["subject"]}
 	answer.Revoked, answer.reopen, err = s.RevokeAndClose(ctx, m, answer.Subject)
 	var refused *tokenstore.InvalidError
 	if errors.As(err, &refused) {
 		answer.Subject = "" // it is none
 	}
 	return answer, err
+}
+
+// SubjectQuery returns the raw query of DELETE /v1/tokens, of which a JSON body can have the
+// subject instead; empty: there is no body.
+func SubjectQuery(raw string, body []byte) ([]byte, error) {
+	var given struct {
+		Subject string `json:"subject" empty:"refused"`
+	}
+	if len(body) > 0 {
+		if err := DecodeStrict(body, &given); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case given.Subject == "":
+		return []byte(raw), nil
+	case raw != "":
+		return nil, invalid("subject", "is given more than once: in the query, and in the body")
+	}
+	return []byte("subject=" + strings.ReplaceAll(url.QueryEscape(given.Subject), "+", "%20")), nil
 }
 
 // listTokens is GET /v1/tokens.
@@ -185,39 +203,17 @@ func list(ctx context.Context, s *service, m *master, query []byte, allowed []st
 	return page, err
 }
 
-// parameters reads a query that has some of the allowed parameters, each at most once.
-func parameters(rawQuery string, allowed []string) (url.Values, error) {
-	values, err := url.ParseQuery(rawQuery)
-	if err != nil { // its text quotes the query
-		return nil, invalid("query", "is not well-formed")
-	}
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		given := values[name]
-		if !slices.Contains(allowed, name) {
-			return nil, invalid("query", "has an unknown parameter; allowed: "+strings.Join(allowed, ", "))
-		}
-		if len(given) > 1 {
-			return nil, invalid(name, "is given more than once")
-		}
-		if given[0] == "" { // does not mean all: the client has probably lost a value
-			return nil, invalid(name, "is empty; omit it instead")
-		}
-	}
-	return values, nil
-}
-
 func listOptions(rawQuery string, allowed []string) (o tokenstore.ListOptions, err error) {
 	o.Limit = tokenstore.DefaultListLimit
-	values, err := parameters(rawQuery, allowed)
+	values, err := Parameters(rawQuery, allowed...)
 	if err != nil {
 		return o, err
 	}
-	o.Cursor, o.Tenant = values.Get("cursor"), values.Get("tenant")
-	o.Subject = values.Get("subject")
-	o.ID, o.CreatedBy, o.Status = values.Get("id"), values.Get("created_by"), values.Get("status")
-	if values.Has("limit") {
-		o.Limit, err = strconv.Atoi(values.Get("limit"))
-		canonical := strconv.Itoa(o.Limit) == values.Get("limit") // no sign, no leading zero
+	o.Cursor, o.Tenant, o.Subject = values["cursor"], values["tenant"], values["subject"]
+	o.ID, o.CreatedBy, o.Status = values["id"], values["created_by"], values["status"]
+	if limit, given := values["limit"]; given {
+		o.Limit, err = strconv.Atoi(limit)
+		canonical := strconv.Itoa(o.Limit) == limit // no sign, no leading zero
 		if err != nil || !canonical || o.Limit < 1 || o.Limit > tokenstore.MaxListLimit {
 			return o, invalid("limit", "must be an integer from 1 to "+strconv.Itoa(tokenstore.MaxListLimit))
 		}

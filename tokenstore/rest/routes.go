@@ -27,13 +27,14 @@ type Route struct {
 type input int
 
 const (
-	body      input = iota
-	query           // raw
-	lastOfURL       // the last element of the path, escaped as it was sent; there is no query
+	body         input = iota
+	query              // raw
+	querySubject       // likewise, as SubjectQuery makes it where there is a body instead
+	lastOfURL          // the last element of the path, escaped as it was sent; there is no query
 )
 
 // TakesBody reports whether the route reads a JSON body.
-func (r Route) TakesBody() bool { return r.input == body }
+func (r Route) TakesBody() bool { return r.input == body || r.input == querySubject }
 
 // matches reports whether the route has a path, which is escaped.
 func (r Route) matches(path string) bool {
@@ -86,7 +87,7 @@ var Routes = []Route{
 	{"/v1/tokens", []string{http.MethodGet, http.MethodHead}, "list",
 		with(refusals), query, listTokens},
 	{"/v1/tokens", []string{http.MethodDelete}, "revoke_subject",
-		with(refusals, CodeReadOnly, CodeInsufficientStorage), query, revokeSubject},
+		changeRefusals, querySubject, revokeSubject},
 	{"/v1/tokens/{token_id}", []string{http.MethodDelete}, "revoke",
 		with(refusals, CodeReadOnly, CodeInsufficientStorage, CodeUnknownToken), lastOfURL, revokeTokenByID},
 }

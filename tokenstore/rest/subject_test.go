@@ -21,7 +21,7 @@ func TestSubjects(t *testing.T) {
 	id, _ := e.wantOK(e.do(request(http.MethodPost, "/v1/get-token", masterPaint, body)))["token_id"].(string)
 	e.issueFor(masterPaint, "eu", "bob")
 	e.issueFor(masterAll, "eu", "bob")
-	of := "?subject=" + url.QueryEscape(subject)
+	of := "?subject=" + strings.ReplaceAll(url.QueryEscape(subject), "+", "%20")
 	read := func(res *http.Response) string {
 		t.Helper()
 		text, err := io.ReadAll(res.Body)
@@ -34,15 +34,24 @@ func TestSubjects(t *testing.T) {
 	if want := `"subject":"R\u0026D \"é\" +%","info":{"plan":"\u003cpro\u003e","n":[1.50]}`; strings.Count(list, want) != 1 || strings.Count(list, "token_id") != 1 {
 		t.Errorf("listed %s, want one with %s", list, want)
 	}
-	for _, c := range []struct{ target, want string }{
-		{"/v1/tokens" + of, `{"message":"tokens revoked","revoked":1}`},
-		{"/v1/tokens" + of, `{"message":"tokens revoked","revoked":0}`},
-		{"/v1/tokens?subject=nobody", `{"message":"tokens revoked","revoked":0}`},
-		{"/v1/tokens?subject=bob", `{"message":"tokens revoked","revoked":1}`},
-		{"/v1/tokens/" + id, `{"message":"token revoked","token_id":"` + id + `"}`},
+	revoked := func(n, subject string) string {
+		return `{"message":"tokens revoked","revoked":` + n + `,"subject":` + subject + `}`
+	}
+	e.issueFor(masterPaint, "eu", "a+b")
+	e.issueFor(masterPaint, "eu", "a b")
+	const quoted = `"R\u0026D \"é\" +%"`
+	for _, c := range []struct{ target, body, want string }{
+		{"/v1/tokens" + of, "", revoked("1", quoted)},
+		{"/v1/tokens" + of, `{}`, revoked("0", quoted)},
+		{"/v1/tokens", `{"subject":"R&D \"\u00e9\" +%"}`, revoked("0", quoted)},
+		{"/v1/tokens?subject=nobody", "", revoked("0", `"nobody"`)},
+		{"/v1/tokens?subject=bob", "", revoked("1", `"bob"`)},
+		{"/v1/tokens?subject=a%2Bb", "", revoked("1", `"a+b"`)},
+		{"/v1/tokens", `{"subject":"a b"}`, revoked("1", `"a b"`)},
+		{"/v1/tokens/" + id, "", `{"message":"token revoked","token_id":"` + id + `"}`},
 	} {
-		if got := read(e.do(request(http.MethodDelete, c.target, masterPaint, ""))); got != c.want {
-			t.Errorf("DELETE %s: %s, want %s", c.target, got, c.want)
+		if got := read(e.do(request(http.MethodDelete, c.target, masterPaint, c.body))); got != c.want {
+			t.Errorf("DELETE %s %s: %s, want %s", c.target, c.body, got, c.want)
 		}
 	}
 	e.wantProblem(e.do(request(http.MethodDelete, "/v1/tokens/"+hexA, masterPaint, "")), CodeUnknownToken)
@@ -75,6 +84,13 @@ func TestSubjectRefusals(t *testing.T) {
 		{http.MethodGet, "/v1/tokens?subject=", "", "subject: is empty"},
 		{http.MethodDelete, "/v1/tokens", "", "subject: is missing"},
 		{http.MethodDelete, "/v1/tokens?subject=", "", "subject: is empty"},
+		{http.MethodDelete, "/v1/tokens?subject=s3cret+x", "", "query: must be percent-encoded"},
+		{http.MethodDelete, "/v1/tokens?subject=s3cré", "", "query: must be percent-encoded"},
+		{http.MethodGet, "/v1/tokens?subject=s3cret+x", "", "query: must be percent-encoded"},
+		{http.MethodDelete, "/v1/tokens", `{}`, "subject: is missing"},
+		{http.MethodDelete, "/v1/tokens", `{"subject":""}`, "subject: is empty"},
+		{http.MethodDelete, "/v1/tokens", `{"subject":"s3cret\n"}`, "subject: must be 1 to 128 bytes"},
+		{http.MethodDelete, "/v1/tokens", `{"s3cret":"a"}`, "body: has an unknown key; allowed: subject"},
 		{http.MethodDelete, "/v1/tokens?subject=s3cret&subject=s3cret", "", "subject: is given more than once"},
 		{http.MethodDelete, "/v1/tokens?subject=s3cret&tenant=demo", "", "query: has an unknown parameter; allowed: subject"},
 		{http.MethodDelete, "/v1/tokens?subject=s3cret%00", "", "subject: must be 1 to 128 bytes"},

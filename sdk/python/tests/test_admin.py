@@ -130,7 +130,7 @@ async def test_revoke_by_id_and_by_subject() -> None:
             assert err.value.code == "bad_option"
     assert [(call.method, call.path, call.body) for call in edge.calls] == [
         ("DELETE", "/v1/tokens/0123456789abcdef", None),
-        ("DELETE", "/v1/tokens?subject=Zo%C3%AB+%26+co", None),
+        ("DELETE", "/v1/tokens?subject=Zo%C3%AB%20%26%20co", None),
         ("DELETE", "/v1/tokens?subject=alice", None),
         ("DELETE", "/v1/tokens/ab", None),
     ]
@@ -190,7 +190,7 @@ async def test_list_page_by_page() -> None:
     assert (found[1].subject, found[1].info) == ("", None)
     assert [call.path for call in edge.calls] == [
         "/v1/tokens?tenant=t&subject=alice&limit=2",
-        "/v1/tokens?tenant=t&subject=alice&limit=2&cursor=x+y",
+        "/v1/tokens?tenant=t&subject=alice&limit=2&cursor=x%20y",
     ]
 
 

@@ -8,7 +8,7 @@ import re
 import ssl as tls
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from ._address import Address, parse_address
 from ._admin_types import (
@@ -255,7 +255,8 @@ list_type = list
 
 def _query(**values: str | int | None) -> str:
     try:
-        return urlencode({name: value for name, value in values.items() if value is not None})
+        # Edges refuse a plus, which may mean itself or a space.
+        return urlencode({name: value for name, value in values.items() if value is not None}, quote_via=quote)
     except UnicodeEncodeError:  # a lone surrogate
         raise bad_option("names must be text that can be encoded as UTF-8") from None
 
