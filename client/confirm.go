@@ -18,7 +18,8 @@ type PublishOption func(*wire.Publish)
 // WithKey gives a publish a key of 1 to 64 bytes. What is published again with the same key
 // to the same channel within 2 minutes, or within the age of the history if that is
 // shorter, is stored once: the first stays, and gives its position. So the client can
-// repeat it where it cannot know whether it was stored.
+// repeat it where it cannot know whether it was stored. A key belongs to the subject of the
+// client's tokens; without one it belongs to the token, and a repeat with another is stored again.
 func WithKey(key string) PublishOption {
 	return func(p *wire.Publish) { p.Key = []byte(key) }
 }

@@ -358,6 +358,25 @@ func TestConfirmed(t *testing.T) {
 	})
 }
 
+// Nobody's publish is lost to another publisher's key: only a repeat by the same subject, or the
+// same token without one, is.
+func TestKeyOfPublisher(t *testing.T) {
+	withHistory(t, fastLimits(), func(r *rig) {
+		renewed, err := r.admitSubject("another token", "ann")
+		must(t, err)
+		for _, c := range []struct {
+			by   *client
+			want string
+		}{
+			{r.connect("a"), "@1"}, {r.connect("b"), "@2"}, {r.connectAs("a"), "@3"}, {r.connectAs("ann"), "@4"},
+			{r.connect("b"), "@2"}, {renewed, "@4"},
+		} {
+			c.by.confirmed(1, "k", "chat.a", "x")
+			c.by.expect("OK:PUB:1:" + c.want)
+		}
+	})
+}
+
 // stuckStore is a store that does not answer.
 type stuckStore struct {
 	*memory.Store

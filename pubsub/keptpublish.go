@@ -65,7 +65,7 @@ func (s *Session) publishKept(hs *histories, p wire.Publish) bool {
 	n, m := len(p.Channel), len(p.Channel)+len(p.Key)
 	e.Message = history.Message{
 		History: of.Name, Tenant: tenant,
-		Channel: bytes[:n:n], Payload: bytes[m:], Sender: s.token.sender, Stored: e.stored,
+		Channel: bytes[:n:n], Payload: bytes[m:], Sender: s.token.sender, Stored: e.stored, TokenID: s.identity.TokenID,
 	}
 	if m > n {
 		e.Key = bytes[n:m:m]

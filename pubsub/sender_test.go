@@ -221,10 +221,10 @@ func TestSenderHistories(t *testing.T) {
 		plain.take()
 		subs.take()
 		ann.confirmed(1, "key", "chat.a", "1")
-		bob.confirmed(2, "key", "chat.a", "not stored")
+		ann.confirmed(2, "key", "chat.a", "not stored")
 		bob.publish("t", "chat.b", "2")
 		r.connect("nobody").publish("t", "chat.c", "3")
-		bob.expect("OK:PUB:2:@1")
+		ann.expect("OK:PUB:1:@1", "OK:PUB:2:@1")
 		live.expect(`t/chat.a=1 [chat.*] @1 from "ann"`, `t/chat.b=2 [chat.*] @2 from "bob"`,
 			`t/chat.c=3 [chat.*] @3 from ""`)
 		plain.expect("t/chat.a=1 [chat.*] @1", "t/chat.a=1 [chat.a]", "t/chat.b=2 [chat.*] @2", "t/chat.c=3 [chat.*] @3")

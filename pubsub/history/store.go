@@ -34,7 +34,8 @@ type Message struct {
 	History, Tenant  string
 	Channel, Payload []byte
 	Sender           []byte // the subject of the token that published it; see wire.IsSender
-	Key              []byte // of its tenant and channel, 1 to wire.MaxKey bytes; nil: none
+	Key              []byte // 1 to wire.MaxKey bytes; nil: none
+	TokenID          string // of the publisher, which a key belongs to if there is no Sender
 
 	// Stored is called once, from any goroutine and perhaps before Append returns. It
 	// does not block, and calls no method of the store.
@@ -43,9 +44,9 @@ type Message struct {
 
 // Result is what became of a [Message].
 type Result struct {
-	// Position of the message; if Repeated, of the one that was stored with the same key.
+	// Position of the message; if Repeated, of the one that its publisher stored with the same key.
 	Position wire.Position
-	// Repeated: a message with the same key is stored already. This one is not.
+	// Repeated: the publisher has stored a message with the same key already. This one is not stored.
 	Repeated bool
 	Err      error // nil: it is stored
 }
@@ -106,8 +107,8 @@ type Usage struct {
 //   - What Read returns includes all whose Stored call has begun, until it is removed.
 //   - A message that a limit excludes, its age above all, is never returned.
 //   - The store owns the bytes of a message from Append on, and nobody changes them.
-//   - A key belongs to its tenant, channel and history, and is remembered for [KeyTime].
-//     The first payload wins. Keys are bounded, and no tenant has more than half of them:
+//   - A key belongs to its publisher (the sender, else the token), tenant, channel and history,
+//     and is remembered for [KeyTime]. The first payload wins. Keys are bounded, and no tenant has more than half of them:
 //     beyond, Append fails with [ErrKeysFull].
 //   - What waits in a store to be written is bounded: beyond, Append fails with
 //     [ErrUnavailable].

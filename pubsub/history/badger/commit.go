@@ -101,6 +101,9 @@ func (s *Store) assign(batch []*history.Message, now time.Time) []pending {
 	for i, m := range batch {
 		p := &all[i]
 		p.message = m
+		if m.Key != nil {
+			p.hash = index.HashKey(m)
+		}
 		of, err := s.set.Lock(m.History)
 		if err != nil {
 			p.result.Err = err
@@ -108,8 +111,7 @@ func (s *Store) assign(batch []*history.Message, now time.Time) []pending {
 		}
 		p.of = of
 		if m.Key != nil {
-			p.hash = index.HashKey(m.Tenant, m.Channel, m.Key)
-			at, known := of.Index.Repeated(p.hash, now)
+			at, known := of.Index.Repeated(m, p.hash, now)
 			if !known {
 				at, known = keys[p.hash]
 				p.repeats = known

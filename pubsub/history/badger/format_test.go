@@ -1,6 +1,7 @@
 package badger
 
 import (
+	"crypto/sha256"
 	"errors"
 	"maps"
 	"strings"
@@ -84,6 +85,30 @@ func TestLaterFormat(t *testing.T) {
 	}
 	if after := contents(t, dir); !maps.Equal(before, after) {
 		t.Errorf("the database had %q, and has %q", before, after)
+	}
+}
+
+// A key that an earlier version has remembered, for all publishers, is its sender's.
+func TestKeysOfEarlierVersions(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, Config{Dir: dir})
+	define(t, s, nil)
+	first := put(t, s, history.Message{Channel: []byte("c"), Sender: []byte("ann")}).Position
+	must(t, s.Close())
+	hash := sha256.Sum256([]byte("\x00\x01t\x00\x01ck"))
+	edit(t, dir, func(txn *badger.Txn) error {
+		return txn.Set(append([]byte("k\x01h\x01t"), hash[:16]...), appendPlace(nil, first))
+	})
+	s = open(t, Config{Dir: dir})
+	define(t, s, nil)
+	for _, c := range []struct {
+		sender   string
+		repeated bool
+	}{{"ann", true}, {"bob", false}, {"", false}} {
+		m := history.Message{Channel: []byte("c"), Key: []byte("k"), Sender: []byte(c.sender), TokenID: "1"}
+		if r := put(t, s, m); r.Repeated != c.repeated || r.Repeated && r.Position != first {
+			t.Errorf("%q: %+v", c.sender, r)
+		}
 	}
 }
 

@@ -179,6 +179,7 @@ func testKeys(r *rig) {
 	r.put("c", "6") // without a key nothing is a repeat
 	r.put("c", "6")
 	r.expect(query("#", 0), "c=1 c=3 d=4 c=6 c=6")
+	testKeysOfPublishers(r)
 	// A key is forgotten with the age of its history.
 	r.define("short", limits(func(l *history.Limits) { l.Age = time.Second }))
 	m := message("t", "c", "k", "1")
@@ -192,6 +193,19 @@ func testKeys(r *rig) {
 			r.Fatal("a key of a second is there for good")
 		}
 	}
+}
+
+// A key is its publisher's: another one's message is stored, and not taken for a repeat.
+func testKeysOfPublishers(r *rig) {
+	for i, by := range []struct{ sender, token string }{{"", "1"}, {"", "2"}, {"ann", "1"}, {"bob", "1"}, {"1", ""}, {"ann", "2"}, {"", "2"}} {
+		res := r.append(history.Message{
+			History: "h", Tenant: "t", Channel: []byte("by"), Key: []byte("k"), Payload: fmt.Append(nil, i), Sender: []byte(by.sender), TokenID: by.token,
+		})
+		if res.Err != nil || res.Repeated != (i >= 5) { // ann with another token, and the second token again
+			r.Errorf("publisher %d, %+v: %+v", i, by, res)
+		}
+	}
+	r.expect(query("by", 0), "by=0 by=1 by=2 by=3 by=4")
 }
 
 // The smallest history has 4,096 keys, and one tenant half of them.

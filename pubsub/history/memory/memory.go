@@ -50,6 +50,10 @@ func (s *Store) Define(d history.Definition) error {
 // Append implements [history.Store]. It calls Stored before it returns, and holds the lock
 // of the history meanwhile, so that the calls come in order.
 func (s *Store) Append(m *history.Message) {
+	var hash index.KeyHash
+	if m.Key != nil {
+		hash = index.HashKey(m)
+	}
 	k, err := s.set.Lock(m.History)
 	if err != nil {
 		m.Stored(m, history.Result{Err: err})
@@ -57,10 +61,8 @@ func (s *Store) Append(m *history.Message) {
 	}
 	defer k.Unlock()
 	now := time.Now()
-	var hash index.KeyHash
 	if m.Key != nil {
-		hash = index.HashKey(m.Tenant, m.Channel, m.Key)
-		if at, ok := k.Index.Repeated(hash, now); ok {
+		if at, ok := k.Index.Repeated(m, hash, now); ok {
 			m.Stored(m, history.Result{Position: at, Repeated: true})
 			return
 		}

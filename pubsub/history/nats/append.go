@@ -89,6 +89,10 @@ func (o *outgoing) send(m *history.Message) {
 	st := o.stream
 	msg := &client.Msg{Subject: st.store.names.message(m.History, m.Tenant, m.Channel), Data: m.Payload}
 	msg.Header = senderHeader(m.Sender)
+	var hash index.KeyHash
+	if m.Key != nil {
+		hash = index.HashKey(m)
+	}
 	st.mu.Lock()
 	if st.index == nil { // it has gone out of reach just now
 		st.mu.Unlock()
@@ -97,8 +101,7 @@ func (o *outgoing) send(m *history.Message) {
 	}
 	epoch, last := st.epoch, st.last.n
 	if m.Key != nil {
-		hash := index.HashKey(m.Tenant, m.Channel, m.Key)
-		if at, ok := st.index.Repeated(hash, time.Now()); ok {
+		if at, ok := st.index.Repeated(m, hash, time.Now()); ok {
 			st.mu.Unlock()
 			o.end(m, history.Result{Position: at, Repeated: true})
 			return

@@ -1,6 +1,8 @@
 package nats
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 	"sync"
@@ -112,6 +114,42 @@ func TestSendersOfOtherEdges(t *testing.T) {
 		}
 		if want = append(want, `last ""`); strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Errorf("%s has\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+// Beside edges of earlier versions, whose keys belong to all publishers of a channel, a publisher
+// repeats its own messages alone, also to an edge that comes later.
+func TestKeysOfOlderEdges(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	a := open(t, natstest.Connect(s))
+	define(t, a, definition("h"))
+	put(t, a, "h", "t", "c", "0")
+	nc, err := natstest.Connect(s)()
+	must(t, err)
+	defer nc.Close()
+	hash := sha256.Sum256([]byte("\x00\x01t\x00\x01ck"))
+	must(t, nc.PublishMsg(&client.Msg{
+		Subject: "p.h.h.m.t.c.=", Data: []byte("old"),
+		Header: client.Header{"Millrace-Sender": {`"ann"`}, "Nats-Msg-Id": {hex.EncodeToString(hash[:16])}},
+	}))
+	must(t, nc.Flush())
+	last := put(t, a, "h", "t", "c", "1")
+	later := open(t, natstest.Connect(s))
+	follow(t, later, "h")
+	for i, edge := range []*Store{a, later} {
+		awaitHead(t, edge, "h", last)
+		for _, sender := range []string{"ann", "bob", ""} {
+			results := make(chan history.Result, 1)
+			edge.Append(&history.Message{
+				History: "h", Tenant: "t", Channel: []byte("c"), Key: []byte("k"), Sender: []byte(sender), TokenID: "1",
+				Stored: func(_ *history.Message, r history.Result) { results <- r },
+			})
+			// Ann repeats what an older edge stored; the others are new, and repeat themselves at the second edge.
+			if r := <-results; r.Err != nil || r.Repeated != (i == 1 || sender == "ann") || sender == "ann" && r.Position.N >= last.N {
+				t.Errorf("edge %d, %q: %+v", i, sender, r)
+			}
 		}
 	}
 }

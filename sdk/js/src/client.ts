@@ -41,7 +41,8 @@ export interface PublishOptions {
   readonly confirm?: boolean | undefined;
   /**
    * With `confirm`: 1 to 64 bytes that tell the message from others of its channel. What is published
-   * again with the same key within two minutes is stored once, so the client can repeat it.
+   * again with the same key within two minutes is stored once, so the client can repeat it. The key
+   * belongs to the subject of the client's tokens; without one, to the token.
    */
   readonly key?: string | undefined;
 }

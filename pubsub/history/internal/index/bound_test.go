@@ -104,7 +104,7 @@ func TestKeysAreForgotten(t *testing.T) {
 	for i := range 10_000 {
 		now = now.Add(time.Second)
 		h.Expire(now, MaxStep)
-		h.Remember("t", HashKey("t", []byte("c"), []byte{byte(i), byte(i >> 8)}), wire.Position{Epoch: 1, N: uint64(i) + 1}, now)
+		h.Remember("t", HashKey(&history.Message{Tenant: "t", Channel: []byte("c"), Key: []byte{byte(i), byte(i >> 8)}}), wire.Position{Epoch: 1, N: uint64(i) + 1}, now)
 	}
 	if most := int(history.KeyTime/time.Second) + 1; len(h.keys.known) > most || h.keys.byTenant["t"] > most || len(h.keys.queue) > 3*most {
 		t.Errorf("%d keys are known, %d in the queue", len(h.keys.known), len(h.keys.queue))

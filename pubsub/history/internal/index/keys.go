@@ -9,20 +9,41 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// KeyHash stands for a key of a channel of a tenant. It is long enough that nobody finds two
-// keys with the same one.
+// KeyHash stands for a key of a publisher in a channel of a tenant. It is long enough that nobody
+// finds two keys with the same one.
 type KeyHash [16]byte
 
+// What a hash begins with tells whose key it is. No name of a tenant is that long, so it is not
+// the hash of earlier versions either, which begins with the length of the tenant's name.
+const (
+	ofSender = 0xffff
+	ofToken  = 0xfffe
+)
+
 // HashKey returns the hash of a message's key.
-func HashKey(tenant string, channel, key []byte) (hash KeyHash) {
-	text := make([]byte, 0, 512)
-	text = binary.BigEndian.AppendUint16(text, uint16(len(tenant)))
-	text = append(text, tenant...)
-	text = binary.BigEndian.AppendUint16(text, uint16(len(channel)))
-	text = append(append(text, channel...), key...)
+func HashKey(m *history.Message) KeyHash {
+	text := make([]byte, 0, 1024)
+	if len(m.Sender) > 0 {
+		text = appendName(binary.BigEndian.AppendUint16(text, ofSender), m.Sender)
+	} else {
+		text = appendName(binary.BigEndian.AppendUint16(text, ofToken), m.TokenID)
+	}
+	return sumKey(text, m)
+}
+
+// hashKeyOfAll is the hash of earlier versions, in which a key belonged to all publishers of its
+// channel. A store has some for [history.KeyTime] after an upgrade, or from older edges.
+func hashKeyOfAll(m *history.Message) KeyHash { return sumKey(make([]byte, 0, 512), m) }
+
+func sumKey(text []byte, m *history.Message) (hash KeyHash) {
+	text = append(appendName(appendName(text, m.Tenant), m.Channel), m.Key...)
 	sum := sha256.Sum256(text)
 	copy(hash[:], sum[:])
 	return hash
+}
+
+func appendName[T string | []byte](text []byte, name T) []byte {
+	return append(binary.BigEndian.AppendUint16(text, uint16(len(name))), name...)
 }
 
 // keyBytes is how many bytes of a history's size allow one key: with the default size, a
@@ -43,11 +64,26 @@ type rememberedKey struct {
 	until  time.Time
 }
 
-// Repeated returns the position of the message that was stored with a key, if there is one.
-func (h *History) Repeated(hash KeyHash, now time.Time) (at wire.Position, ok bool) {
+// Repeated returns the position of the message that was stored with a message's key, which has
+// this hash, if there is one.
+func (h *History) Repeated(m *history.Message, hash KeyHash, now time.Time) (at wire.Position, ok bool) {
 	h.keys.expire(now)
-	at, ok = h.keys.known[hash]
-	return at, ok
+	if at, ok = h.keys.known[hash]; ok || len(m.Sender) == 0 {
+		return at, ok
+	}
+	// What an earlier version stored is the sender's if its message is.
+	at, ok = h.keys.known[hashKeyOfAll(m)]
+	return at, ok && h.sender(m.Tenant, at.N) == string(m.Sender)
+}
+
+// sender returns the sender of a message; empty: there is none, or no such message.
+func (h *History) sender(tenant string, n uint64) string {
+	if t := h.tenants[tenant]; t != nil {
+		if i := t.search(n); i < len(t.entries) && t.entries[i].N == n {
+			return t.entries[i].Sender()
+		}
+	}
+	return ""
 }
 
 // HasKeyRoom reports whether one more key of a tenant can be remembered.

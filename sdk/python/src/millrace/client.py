@@ -109,7 +109,8 @@ class Client(On):
 
         With *confirm* it returns the position at which the message is stored, or None if this edge has
         accepted it and no history keeps the channel. A *key*, of 1 to 64 bytes, tells the message from others
-        of its channel: what is published again with the same key within two minutes is stored once. If the
+        of its channel: what is published again with the same key within two minutes is stored once. It belongs
+        to the subject of the client's tokens; without one, to the token. If the
         connection is lost before the answer comes, a publish with a key is repeated on the next one. After
         100 s, or without a key at once, the error is ``outcome_unknown``: it may be stored.
         """
