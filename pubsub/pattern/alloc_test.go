@@ -22,6 +22,10 @@ func TestNoAllocations(t *testing.T) {
 	}
 	dst := make([]int, 0, tree.Len())
 
+	list, err := NewRuleList([]string{"us", r.String(), wide.String()}, SubscribeRule)
+	if err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct {
 		name string
 		run  func() bool
@@ -31,6 +35,8 @@ func TestNoAllocations(t *testing.T) {
 		{"Rule.MatchString", func() bool { return r.MatchString(name) }},
 		{"Pattern.Shape", func() bool { return p.Shape() != 0 }},
 		{"Rule.Contains", func() bool { return wide.Contains(p) }},
+		{"RuleList.Match", func() bool { return list.Match(channel) == 1 }},
+		{"RuleList.Contains", func() bool { return list.Contains(p) == 2 }},
 		{"Tree.AppendMatches", func() bool { return len(tree.AppendMatches(dst, channel)) == 6 }},
 	}
 	for _, tt := range tests {

@@ -195,8 +195,18 @@ func FuzzParseRule(f *testing.F) {
 			t.Fatalf("%q matches %q: %v, want %v", s, other, got, want)
 		}
 		p, err := Parse(other)
-		if err != nil || strings.ContainsAny(other, "*>#") {
+		if err != nil {
 			return
+		}
+		list := mustList(t, s)
+		if got, want := list.Contains(p) == 0, r.Contains(p); got != want {
+			t.Fatalf("%q in a list contains %q: %v, want %v", s, other, got, want)
+		}
+		if strings.ContainsAny(other, "*>#") {
+			return
+		}
+		if got, want := list.Match([]byte(other)) == 0, r.MatchString(other); got != want {
+			t.Fatalf("%q in a list matches %q: %v, want %v", s, other, got, want)
 		}
 		// A pattern without wildcards is contained when it matches as a channel.
 		if got, want := r.Contains(p), r.MatchString(other); got != want {

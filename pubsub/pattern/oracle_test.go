@@ -176,6 +176,7 @@ type subject struct {
 	text    string
 	tokens  []string
 	rule    Rule
+	list    RuleList // of the rule alone
 	pattern Pattern
 	matched []uint64
 	words   []int  // indexes of the nonzero words of matched
@@ -193,8 +194,8 @@ func TestOracle(t *testing.T) {
 				for j := range patterns {
 					r, p := &rules[i], &patterns[j]
 					want := defContains(r, p)
-					if got := r.rule.Contains(p.pattern); got != want {
-						t.Fatalf("rule %s contains %s: %v, want %v", r.text, p.text, got, want)
+					if got, listed := r.rule.Contains(p.pattern), r.list.Contains(p.pattern) == 0; got != want || listed != want {
+						t.Fatalf("rule %s contains %s: %v, in a list %v, want %v", r.text, p.text, got, listed, want)
 					}
 					if want {
 						contained++
@@ -227,7 +228,7 @@ func subjects(t *testing.T, texts, channels [][]string, asRules bool) []subject 
 			if slices.Contains(tokens, "?") {
 				kind = SubscribeRule
 			}
-			s.rule = mustRule(t, s.text, kind)
+			s.rule, s.list = mustRule(t, s.text, kind), mustList(t, s.text)
 		} else {
 			s.pattern = mustParse(t, s.text)
 		}
@@ -236,7 +237,9 @@ func subjects(t *testing.T, texts, channels [][]string, asRules bool) []subject 
 			var got bool
 			if asRules {
 				buf = append(buf[:0], names[j]...)
-				got = s.rule.Match(buf)
+				if got = s.rule.Match(buf); got != (s.list.Match(buf) == 0) {
+					t.Fatalf("%s matches %s: %v, and not so in a list", s.text, names[j], got)
+				}
 			} else {
 				got = s.pattern.Match(names[j])
 			}
