@@ -3,7 +3,7 @@ package tokenstore
 import (
 	"context"
 	"errors"
-	"sync"
+	"strings"
 )
 
 // getter is [Store.Get], [Replica.GetLocal] or [Replica.GetLatest].
@@ -51,10 +51,10 @@ func (s *Service) authenticate(ctx context.Context, token string, get getter) (*
 		return nil, unauthorized(err)
 	case !c.hash.matches(secret):
 		return nil, ErrUnauthorized
-	case c.revoked || !s.now().Before(c.access.ExpiresAt):
+	case c.revoked || !s.now().Before(c.ExpiresAt):
 		return nil, ErrTokenEnded
 	}
-	return c.access, nil
+	return c, nil
 }
 
 // Lookup is [Service.Authenticate] by token id, for callers that have checked the
@@ -68,10 +68,10 @@ func (s *Service) Lookup(ctx context.Context, tokenID string) (*Access, error) {
 	if err != nil {
 		return nil, unauthorized(err)
 	}
-	if c.revoked || !s.now().Before(c.access.ExpiresAt) {
+	if c.revoked || !s.now().Before(c.ExpiresAt) {
 		return nil, ErrTokenEnded
 	}
-	return c.access, nil
+	return c, nil
 }
 
 func unauthorized(err error) error {
@@ -81,74 +81,22 @@ func unauthorized(err error) error {
 	return err
 }
 
-// load reads a token from the store and compiles it, unless this version of it
-// was compiled before.
-func (s *Service) load(ctx context.Context, id string, get getter) (*compiled, error) {
+// load reads a token from the store and compiles it, unless this version of it is in memory.
+func (s *Service) load(ctx context.Context, id string, get getter) (*Access, error) {
 	rec, err := get(ctx, KindAccess, id)
 	if err != nil {
 		return nil, err
 	}
-	if c := s.cache.get(id, rec.Version); c != nil {
-		return c, nil
+	if a := s.cache.get(id, rec.Version); a != nil {
+		return a, nil
 	}
 	var r accessRecord
 	if err := decode(rec, &r); err != nil {
 		return nil, err
 	}
-	access, err := compile(id, rec.Version, &r)
+	a, err := compile(strings.Clone(id), rec.Version, &r) // without the secret behind it
 	if err != nil {
 		return nil, err
 	}
-	c := &compiled{hash: r.Hash, revoked: r.RevokedAt != nil, access: access}
-	if len(rec.Value) <= maxCachedRecord {
-		s.cache.put(c)
-	}
-	return c, nil
-}
-
-// compiled is one version of an access token, ready for use.
-type compiled struct {
-	hash    secretHash
-	revoked bool
-	access  *Access
-}
-
-// The bounds of an accessCache. With every token as large as allowed it takes some
-// ten megabytes; a typical record has some hundred bytes.
-const (
-	maxCached       = 1024     // tokens
-	maxCachedRecord = 16 << 10 // bytes of the record; larger ones are compiled each time
-)
-
-// accessCache keeps the most recently compiled tokens. It cannot be stale: the
-// version that was just read from the store selects the entry.
-type accessCache struct {
-	mu   sync.Mutex
-	byID map[string]*compiled
-	ring [maxCached]string // ids in order of arrival; the next one replaces the oldest
-	next int
-}
-
-func (c *accessCache) get(id string, version uint64) *compiled {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if e := c.byID[id]; e != nil && e.access.Version == version {
-		return e
-	}
-	return nil
-}
-
-func (c *accessCache) put(e *compiled) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.byID == nil {
-		c.byID = make(map[string]*compiled, maxCached)
-	}
-	id := e.access.ID
-	if _, known := c.byID[id]; !known {
-		delete(c.byID, c.ring[c.next])
-		c.ring[c.next] = id
-		c.next = (c.next + 1) % maxCached
-	}
-	c.byID[id] = e
+	return s.cache.add(a), nil
 }

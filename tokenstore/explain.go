@@ -53,7 +53,7 @@ func (s *Service) explainToken(ctx context.Context, q Query) (a *Access, refusal
 		case c.revoked:
 			return nil, "the token is revoked"
 		}
-		a = c.access
+		a = c
 	}
 	if !s.now().Before(a.ExpiresAt) {
 		return nil, "the token expired at " + a.ExpiresAt.Format(time.RFC3339)
@@ -74,10 +74,10 @@ func explainConnection(a *Access, q Query) (e Explanation, refused bool) {
 		what, path     string
 		list           string
 	}{
-		{q.IP.IsValid(), ipAllowed(a.masks, q.IP), "address", "right.allow_ip_masks", fmt.Sprint(a.masks)},
-		{q.Origin != "", a.originAllowed(origins), "origin", "right.allowed_ws_origin", fmt.Sprint(a.origins)},
-		{q.Protocol != "", listAllows(a.protocols, q.Protocol), "protocol", "right.allow_protocols", fmt.Sprint(a.protocols)},
-		{q.Region != "", listAllows(a.regions, q.Region), "region", "right.allow_regions", fmt.Sprint(a.regions)},
+		{q.IP.IsValid(), ipAllowed(a.right.masks, q.IP), "address", "right.allow_ip_masks", fmt.Sprint(a.right.masks)},
+		{q.Origin != "", a.originAllowed(origins), "origin", "right.allowed_ws_origin", fmt.Sprint(a.right.origins)},
+		{q.Protocol != "", listAllows(a.right.protocols, q.Protocol), "protocol", "right.allow_protocols", fmt.Sprint(a.right.protocols)},
+		{q.Region != "", listAllows(a.right.regions, q.Region), "region", "right.allow_regions", fmt.Sprint(a.right.regions)},
 	} {
 		switch {
 		case c.allowed || !c.given && !all:
@@ -100,11 +100,11 @@ func explainPublish(a *Access, q Query) Explanation {
 	if e, bad := explainName("the channel", wire.CheckChannel(q.Channel)); bad {
 		return e
 	}
-	g, i := a.publishRule([]byte(q.Tenant), []byte(q.Channel))
-	if g == nil {
+	g, i, ok := a.publishRule([]byte(q.Tenant), []byte(q.Channel))
+	if !ok {
 		return noRuleAllows(a, q.Tenant, "matches the channel", publishRules)
 	}
-	return allowedBy(g, i, publishRules)
+	return allowedBy(a, g, i, publishRules)
 }
 
 // explainSubscribe explains a subscription that needs a rule of each list. The last one
@@ -118,11 +118,11 @@ func explainSubscribe(a *Access, q Query, needs ...ruleList) (e Explanation) {
 		return e
 	}
 	for _, l := range needs {
-		g, i := a.containingRule(q.Tenant, p, l)
-		if g == nil {
+		g, i, ok := a.containingRule(q.Tenant, p, l)
+		if !ok {
 			return noRuleAllows(a, q.Tenant, "alone contains the pattern", l)
 		}
-		e = allowedBy(g, i, l)
+		e = allowedBy(a, g, i, l)
 	}
 	return e
 }
@@ -137,34 +137,40 @@ func explainName(what string, err error) (Explanation, bool) {
 // A ruleList selects one of the lists of a grant.
 type ruleList struct {
 	name  string
-	rules func(*grant) []pattern.Rule
+	rules func(*grant) pattern.RuleList
 }
 
 var (
-	publishRules   = ruleList{"allow_channels_pub", func(g *grant) []pattern.Rule { return g.pub }}
-	subscribeRules = ruleList{"allow_channels_sub", func(g *grant) []pattern.Rule { return g.sub }}
-	historyRules   = ruleList{"allow_channels_history", func(g *grant) []pattern.Rule { return g.history }}
-	presenceRules  = ruleList{"allow_channels_presence", func(g *grant) []pattern.Rule { return g.presence }}
+	publishRules   = ruleList{"allow_channels_pub", func(g *grant) pattern.RuleList { return g.pub }}
+	subscribeRules = ruleList{"allow_channels_sub", func(g *grant) pattern.RuleList { return g.sub }}
+	historyRules   = ruleList{"allow_channels_history", func(g *grant) pattern.RuleList { return g.history }}
+	presenceRules  = ruleList{"allow_channels_presence", func(g *grant) pattern.RuleList { return g.presence }}
 )
 
 // describe returns the JSON path and the text of a rule.
-func (l ruleList) describe(g *grant, i int) string {
-	return fmt.Sprintf("right.tenant_grants[%d].%s[%d] %q", g.index, l.name, i, l.rules(g)[i].String())
+func (l ruleList) describe(grant, i int, text string) string {
+	return fmt.Sprintf("right.tenant_grants[%d].%s[%d] %q", grant, l.name, i, text)
 }
 
-func allowedBy(g *grant, i int, l ruleList) Explanation {
-	return Explanation{Allowed: true, Reason: "a rule of the token allows it", Rule: l.describe(g, i)}
+func allowedBy(a *Access, grant, rule int, l ruleList) Explanation {
+	e := Explanation{Allowed: true, Reason: "a rule of the token allows it"}
+	for i, text := range l.rules(&a.right.grants[grant]).All() {
+		if i == rule {
+			e.Rule = l.describe(grant, i, text)
+		}
+	}
+	return e
 }
 
 func noRuleAllows(a *Access, tenant, misses string, l ruleList) Explanation {
-	grants := a.tenants[tenant]
-	if len(grants) == 0 {
+	grants := findTenant(&a.right.tenants, tenant)
+	if grants == 0 {
 		return Explanation{Reason: "no grant of the token names the tenant"}
 	}
 	var have []string
-	for _, g := range grants {
-		for i := range l.rules(g) {
-			have = append(have, l.describe(g, i))
+	for g := range eachBit(grants) {
+		for i, text := range l.rules(&a.right.grants[g]).All() {
+			have = append(have, l.describe(g, i, text))
 		}
 	}
 	if len(have) == 0 {

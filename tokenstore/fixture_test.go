@@ -41,12 +41,12 @@ func (b *testbed) advance(d time.Duration) {
 	b.now = b.now.Add(d)
 }
 
-func newTestbed(t *testing.T, cfg tokenstore.Config) *testbed {
+func newTestbed(t testing.TB, cfg tokenstore.Config) *testbed {
 	t.Helper()
 	return newTestbedOn(t, storetest.NewMemory(), cfg)
 }
 
-func newTestbedOn(t *testing.T, store tokenstore.Store, cfg tokenstore.Config) *testbed {
+func newTestbedOn(t testing.TB, store tokenstore.Store, cfg tokenstore.Config) *testbed {
 	t.Helper()
 	b := &testbed{store: store, now: noon}
 	cfg.Now = b.clock
@@ -69,7 +69,7 @@ func grantAll(tenants ...string) tokenstore.Right {
 // at is the time d after noon in the form of a request.
 func at(d time.Duration) string { return noon.Add(d).Format(time.RFC3339Nano) }
 
-func (b *testbed) issue(t *testing.T, m *tokenstore.Master, right tokenstore.Right) tokenstore.Issued {
+func (b *testbed) issue(t testing.TB, m *tokenstore.Master, right tokenstore.Right) tokenstore.Issued {
 	t.Helper()
 	issued, err := b.Issue(t.Context(), m, tokenstore.IssueRequest{CreatedBy: "test", Right: right})
 	must(t, err)

@@ -1,9 +1,6 @@
 package tokenstore
 
-import (
-	"fmt"
-	"testing"
-)
+import "testing"
 
 // A record without the right to the past, and to presence, is what it was before there were
 // such: it is read, and written again, to the byte.
@@ -30,29 +27,11 @@ func TestRecordsOfBefore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if has := len(a.tenants["t"][0].history) > 0; has != (text == withHistory) {
+		if has := a.right.grants[0].history.Size() > 0; has != (text == withHistory) {
 			t.Errorf("%s: rules for the past: %v", text, has)
 		}
-		if has := len(a.tenants["t"][0].presence) > 0; has != (text == withPresence) {
+		if has := a.right.grants[0].presence.Size() > 0; has != (text == withPresence) {
 			t.Errorf("%s: rules for presence: %v", text, has)
 		}
-	}
-}
-
-func TestCacheIsBounded(t *testing.T) {
-	var c accessCache
-	for i := range 3 * maxCached {
-		e := &compiled{access: &Access{ID: fmt.Sprint(i), Version: 7}}
-		c.put(e)
-		c.put(e)
-		if c.get(e.access.ID, 7) != e || c.get(e.access.ID, 8) != nil {
-			t.Fatalf("entry %d is not found, or found under another version", i)
-		}
-	}
-	if len(c.byID) != maxCached {
-		t.Errorf("%d entries, want %d", len(c.byID), maxCached)
-	}
-	if c.get(fmt.Sprint(2*maxCached), 7) == nil || c.get(fmt.Sprint(2*maxCached-1), 7) != nil {
-		t.Error("not the oldest entries were dropped")
 	}
 }
