@@ -20,6 +20,8 @@ var (
 	ErrAddressFull = errors.New("this address has reached its limit of connections on this edge")
 	// The token's subject has, in one of its tenants.
 	ErrSubjectFull = errors.New("the subject of this token has reached its limit of connections on this edge")
+	// The edge has no memory for the rights of one more token, or for those of one of its tenants.
+	ErrRightsFull = errors.New("the rights of the tokens in use take as much memory as they may on this edge")
 )
 
 // Hub holds the sessions of one edge and fans messages out to them. All methods
@@ -62,6 +64,7 @@ type Hub struct {
 	mu              sync.Mutex // guards the rest
 	sessions        map[*Session]struct{}
 	tokens          map[string]*tokenState
+	rightBytes      int // of all tokens
 	tenantAccounts  accounts[string]
 	addressAccounts accounts[netip.Addr] // networks
 	subjectAccounts accounts[tenantSubject]
@@ -167,7 +170,7 @@ func (h *Hub) Admit(id Identity, client Client) (*Session, error) {
 	if s.token == nil {
 		s.token = &tokenState{
 			sessions: map[*Session]struct{}{}, caps: h.idleTokenCaps.take(id.TokenID), tenants: id.Tenants,
-			subject: id.Subject, sender: senderOf(id),
+			subject: id.Subject, sender: senderOf(id), rightBytes: id.RightBytes,
 		}
 		if s.token.caps == nil {
 			s.token.caps = new(byteCaps)
@@ -179,6 +182,7 @@ func (h *Hub) Admit(id Identity, client Client) (*Session, error) {
 				s.token.subjectAccounts = append(s.token.subjectAccounts, h.subjectAccounts.acquire(tenantSubject{tenant, id.Subject}))
 			}
 		}
+		h.countRight(s.token, 1)
 		h.tokens[id.TokenID] = s.token
 	}
 	s.token.sessions[s] = struct{}{}

@@ -27,6 +27,7 @@ type Limits struct {
 
 	SendQueue        int           // bytes of queued deliveries per connection
 	QueueMemory      int           // bytes of the deliveries in all queues, see share.go; 0: no limit
+	RightMemory      int           // bytes of the rights of all tokens that have connections, half of them for one tenant; 0: no limit
 	Slow             SlowPolicy    // what happens when SendQueue is full
 	DefaultIngressKB int           // KiB/s per connection where the token names no rate
 	DefaultEgressKB  int           // likewise, to the client
@@ -57,6 +58,7 @@ func DefaultLimits() Limits {
 		MaxConnections:   100_000,
 		SendQueue:        1 << 20,
 		QueueMemory:      1 << 30,
+		RightMemory:      256 << 20,
 		DefaultIngressKB: 8,
 		DefaultEgressKB:  8,
 		WriteTimeout:     time.Minute,

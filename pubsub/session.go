@@ -25,7 +25,9 @@ type Identity struct {
 	Version   uint64 // of the token's record; each change increases it
 	ExpiresAt time.Time
 	Rights    Rights
-	Tenants   []string // that the token names; the session counts for the first MaxTenantsCounted
+	// RightBytes is how much memory Rights take, once for all connections of the token.
+	RightBytes int
+	Tenants    []string // that the token names; the session counts for the first MaxTenantsCounted
 
 	Subject string          // whose token it is; empty: nobody's
 	Info    json.RawMessage // of the token, for hooks and operators: a JSON object; nil: none

@@ -32,6 +32,7 @@ func shareOf(own, all int) int {
 // takes nothing.
 type account struct {
 	users       int          // tokens, or sessions, that hold it; guarded by the hub's mutex
+	rightBytes  int          // of tokens, see Limits.RightMemory; guarded by the hub's mutex
 	connections atomic.Int64 // without those that were told to reconnect: their clients must be able to come back before these end
 	queued      atomic.Int64 // bytes, in chunks; see Session.countQueue
 }
@@ -72,6 +73,9 @@ func (m accounts[K]) release(key K) {
 // why not. The caller holds h.mu.
 func (h *Hub) checkShares(id *Identity, client *Client) error {
 	l := h.limits.Load()
+	if !h.hasRightRoom(id, l) {
+		return ErrRightsFull
+	}
 	if t := h.tokens[id.TokenID]; t != nil && t.own.atLimit(shareOf(l.MaxConnectionsPerToken, l.MaxConnections)) {
 		return ErrTokenFull
 	}
@@ -92,6 +96,29 @@ func (h *Hub) checkShares(id *Identity, client *Client) error {
 		return ErrAddressFull
 	}
 	return nil
+}
+
+// hasRightRoom reports whether the edge has memory for the right of a token, if it has not counted it
+// already. The caller holds h.mu.
+func (h *Hub) hasRightRoom(id *Identity, l *Limits) bool {
+	if l.RightMemory == 0 || h.tokens[id.TokenID] != nil {
+		return true
+	}
+	for _, tenant := range id.Tenants {
+		if a := h.tenantAccounts[tenant]; a != nil && a.rightBytes+id.RightBytes > shareOf(0, l.RightMemory) {
+			return false
+		}
+	}
+	return h.rightBytes+id.RightBytes <= l.RightMemory
+}
+
+// countRight counts the right of a token that gets its first session, or with -1 that has lost its
+// last one. The caller holds h.mu.
+func (h *Hub) countRight(t *tokenState, sign int) {
+	h.rightBytes += sign * t.rightBytes
+	for _, a := range t.accounts {
+		a.rightBytes += sign * t.rightBytes
+	}
 }
 
 // network is the network whose share the client's address counts for; false: it counts

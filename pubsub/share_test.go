@@ -100,6 +100,36 @@ func TestConnectionShares(t *testing.T) {
 	}
 }
 
+// The right of a token counts once, however many connections the token has; those of a tenant
+// take half of the memory at most.
+func TestRightMemory(t *testing.T) {
+	inBubble(t, with(func(l *Limits) { l.RightMemory = 100 }), func(r *rig) {
+		open := map[string]*Session{}
+		admit := func(want error, connection, token, tenant string, bytes int) {
+			t.Helper()
+			s, err := r.hub.Admit(Identity{
+				TokenID: token, ExpiresAt: time.Now().Add(time.Hour), Rights: allRights{}, RightBytes: bytes, Tenants: []string{tenant},
+			}, Client{Transport: "test"})
+			if !errors.Is(err, want) {
+				t.Fatalf("%s: %v, want %v", connection, err, want)
+			}
+			open[connection] = s
+		}
+		admit(nil, "1", "a", "loud", 50)
+		admit(nil, "2", "a", "loud", 50)
+		admit(ErrRightsFull, "more than half", "b", "loud", 1)
+		admit(nil, "3", "c", "other", 40)
+		admit(ErrRightsFull, "more than all", "d", "third", 11)
+		open["1"].Detach()
+		admit(ErrRightsFull, "while it has another connection", "b", "loud", 1)
+		open["2"].Detach()
+		admit(nil, "4", "b", "loud", 50)
+		open["3"].Detach()
+		open["4"].Detach()
+		equal(t, "bytes left", r.hub.rightBytes, 0)
+	})
+}
+
 // A subject has as many connections as it may in each of the tenants that they count for,
 // with all its tokens together, and that of another tenant is somebody else.
 func TestSubjectLimit(t *testing.T) {

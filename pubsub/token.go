@@ -48,6 +48,7 @@ type tokenState struct {
 	own             account
 	sender          []byte       // its subject, as what its sessions publish has it; static
 	tenants         []string     // that the sessions count for
+	rightBytes      int          // of memory that its right takes; static
 	accounts        []*account   // own, and those of tenants
 	subject         string       // empty: it has none
 	patterns        atomic.Int64 // distinct patterns that its sessions were the first to have
@@ -67,6 +68,7 @@ func (h *Hub) releaseToken(s *Session) {
 		return
 	}
 	delete(h.tokens, s.identity.TokenID)
+	h.countRight(s.token, -1)
 	for _, tenant := range s.token.tenants {
 		h.tenantAccounts.release(tenant)
 		if s.token.subject != "" {

@@ -14,6 +14,7 @@ func (a *App) provisionLimits() error {
 	l := pubsub.DefaultLimits()
 	maxCap := tokenstore.DefaultMaxKBPerSec
 	l.QueueMemory = 0
+	l.RightMemory = min(l.RightMemory, int(debug.SetMemoryLimit(-1)/8))
 	for _, o := range []struct {
 		name     string
 		value    int // zero: keep the default
@@ -33,6 +34,7 @@ func (a *App) provisionLimits() error {
 		{"limits.max_connections_per_subject", a.Limits.MaxConnectionsPerSubject, 0, 1 << 30, &l.MaxConnectionsPerSubject},
 		{"limits.send_queue (bytes)", a.Limits.SendQueue, 1, 1 << 30, &l.SendQueue},
 		{"limits.queue_memory (bytes)", a.Limits.QueueMemory, 1, 1 << 40, &l.QueueMemory},
+		{"limits.right_memory (bytes)", a.Limits.RightMemory, 1 << 20, 1 << 40, &l.RightMemory},
 		{"metrics.tenants", a.Metrics.Tenants, 1, 1000, &l.MetricTenants},
 		{"bandwidth.max (KB/s)", a.Bandwidth.Max, 1, 1 << 30, &maxCap},
 		{"bandwidth.default_ingress (KB/s)", a.Bandwidth.DefaultIngress, 1, 1 << 30, &l.DefaultIngressKB},

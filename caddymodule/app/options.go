@@ -73,6 +73,11 @@ type Limits struct {
 	// that GOMEMLIMIT allows, which Caddy sets to 90 % of what there is; 1 GiB
 	// where there is no such limit.
 	QueueMemory int `json:"queue_memory,omitempty"`
+	// RightMemory bounds what the rights of all tokens that have connections on this edge
+	// take in memory, in bytes: each about as much as its record in the store, once for all
+	// its connections. Those of one tenant get half of it. Default, and zero: an eighth of
+	// the memory that GOMEMLIMIT allows, and no more than 256 MiB.
+	RightMemory int `json:"right_memory,omitempty"`
 	// MaxTokensPerMaster is how many access tokens a master token may have issued
 	// that are still in the store, until a day after they expire; for those that
 	// have no `max_tokens` of their own. Default, and zero: no limit.

@@ -95,6 +95,8 @@ func RefusedByHub(err error) *Refusal {
 		return tryLater("too_many_connections_of_subject", err.Error())
 	case errors.Is(err, pubsub.ErrTenantFull):
 		return tryLater("too_many_connections_of_tenant", err.Error())
+	case errors.Is(err, pubsub.ErrRightsFull):
+		return tryLater("too_many_rights", err.Error())
 	case errors.Is(err, pubsub.ErrAddressFull):
 		return tryLater("too_many_connections_of_address", err.Error())
 	case errors.Is(err, context.Canceled):
@@ -240,7 +242,7 @@ func (c Candidate) register(ctx context.Context, pending *pubsub.PendingConn, to
 		TokenID:   strings.Clone(access.ID),
 		Version:   access.Version,
 		ExpiresAt: access.ExpiresAt,
-		Rights:    access,
+		Rights:    access, RightBytes: access.Size(),
 		Subject:   access.Subject,
 		Info:      access.Info,
 		Tenants:   access.Tenants,

@@ -51,6 +51,7 @@ func TestRefusalOfAUTH(t *testing.T) {
 		{"draining", RefusedByHub(pubsub.ErrDraining), 503, "", wire.CloseTryLater},
 		{"full", RefusedByHub(pubsub.ErrFull), 503, "", wire.CloseTryLater},
 		{"per token", RefusedByHub(pubsub.ErrTokenFull), 503, "", wire.CloseTryLater},
+		{"rights", RefusedByHub(pubsub.ErrRightsFull), 503, "", wire.CloseTryLater},
 		{"per tenant", RefusedByHub(pubsub.ErrTenantFull), 503, "", wire.CloseTryLater},
 		{"per address", RefusedByHub(pubsub.ErrAddressFull), 503, "", wire.CloseTryLater},
 		{"per subject", RefusedByHub(pubsub.ErrSubjectFull), 503, "", wire.CloseTryLater},

@@ -35,6 +35,7 @@ export type ErrorCode =
   | "too_many_connections_of_tenant"
   | "too_many_connections_of_address"
   | "too_many_connections_of_subject"
+  | "too_many_rights"
   | "too_many_unauthenticated"
   | "too_many_failures"
   | "ip_not_allowed"
