@@ -19,6 +19,9 @@ func (s *Session) handleLine(text []byte) {
 		s.rejectBroken(wire.CodeBadRequest)
 		return
 	}
+	if line.Verb != wire.VerbPing && !s.awaitRightPaid() {
+		return
+	}
 	switch line.Verb {
 	case wire.VerbPing:
 		s.answerPing()
@@ -47,6 +50,9 @@ func (s *Session) handleStreamLine(text []byte) {
 		s.rejectBroken(wire.CodeBadRequest)
 		return
 	}
+	if !s.awaitRightPaid() {
+		return
+	}
 	s.handleSubscription(line)
 	s.broken = 0
 }
@@ -61,12 +67,15 @@ func (s *Session) handleFrame(frame []byte) {
 		return
 	}
 	s.broken = 0
+	if !s.awaitRightPaid() {
+		return
+	}
 	switch {
 	case wire.CheckTenant(p.Tenant) != nil:
 		s.rejectNames(p, wire.CodeBadTenant)
 	case wire.CheckChannel(p.Channel) != nil:
 		s.rejectNames(p, wire.CodeBadChannel)
-	case !s.identity.Rights.CanPublish(p.Tenant, p.Channel):
+	case !s.allows(func(r Rights) bool { return r.CanPublish(p.Tenant, p.Channel) }):
 		s.rejectPublish(p, wire.CodePermissionDenied)
 	case len(p.Payload) > s.hub.limits.Load().MaxPayload:
 		s.rejectPublish(p, wire.CodePayloadTooLarge)

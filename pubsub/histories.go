@@ -180,8 +180,10 @@ func (s *Session) keeping(hs *histories, tenant, channel []byte) *history.Histor
 
 // mayReadHistory reports whether the token allows to read the past of a pattern.
 func (s *Session) mayReadHistory(tenant string, p pattern.Pattern) bool {
-	r, ok := s.identity.Rights.(HistoryReader)
-	return ok && r.CanReadHistory(tenant, p)
+	return s.allows(func(r Rights) bool {
+		reader, ok := r.(HistoryReader)
+		return ok && reader.CanReadHistory(tenant, p)
+	})
 }
 
 // sequencers are those in use.

@@ -139,7 +139,7 @@ func (s *Session) member(key subscriptionKey) presence.Key {
 // mayJoin returns the code of a refusal of a JOIN; empty: the token allows it.
 func (s *Session) mayJoin(key subscriptionKey, p pattern.Pattern) wire.Code {
 	switch {
-	case !s.identity.Rights.CanSubscribe(key.tenant, p):
+	case !s.maySubscribe(key.tenant, p):
 		return wire.CodePermissionDenied
 	case s.identity.Subject == "":
 		return wire.CodeNoSubject
@@ -174,11 +174,13 @@ func (s *Session) leave(ps *presences, key subscriptionKey) {
 // mayWatch returns the code of a refusal of a WHO; empty: the token allows it, and the client does
 // not watch it yet. The caller holds s.subscribing.
 func (s *Session) mayWatch(key subscriptionKey, p pattern.Pattern, count bool) wire.Code {
-	allowed := s.identity.Rights.CanSubscribe(key.tenant, p)
-	if !count {
-		r, ok := s.identity.Rights.(PresenceReader)
-		allowed = ok && r.CanReadPresence(key.tenant, p)
-	}
+	allowed := s.allows(func(r Rights) bool {
+		if count {
+			return r.CanSubscribe(key.tenant, p)
+		}
+		reader, ok := r.(PresenceReader)
+		return ok && reader.CanReadPresence(key.tenant, p)
+	})
 	switch {
 	case !allowed:
 		return wire.CodePermissionDenied

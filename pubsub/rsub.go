@@ -41,7 +41,7 @@ func (s *Session) prepareRsub(c *command) bool {
 	}
 	var refusal wire.Code
 	switch {
-	case !s.identity.Rights.CanSubscribe(key.tenant, p), c.from.Origin != wire.OriginNow && !s.mayReadHistory(key.tenant, p):
+	case !s.maySubscribe(key.tenant, p), c.from.Origin != wire.OriginNow && !s.mayReadHistory(key.tenant, p):
 		refusal = wire.CodePermissionDenied
 	case s.isSubscribed(key), c.from.Origin == wire.OriginLastN && p.Shape() != 0:
 		refusal = wire.CodeBadRequest

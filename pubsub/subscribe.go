@@ -56,7 +56,7 @@ func (s *Session) prepareSubscription(c *command) bool {
 		}
 	}
 	switch {
-	case !s.identity.Rights.CanSubscribe(key.tenant, c.pattern):
+	case !s.maySubscribe(key.tenant, c.pattern):
 		s.reject(wire.CodePermissionDenied, c.verb.String(), key.tenant, key.pattern)
 	case existing != nil: // repeated: acknowledged again, changes nothing
 		s.ackWhenConfirmed(key, existing)
@@ -68,6 +68,10 @@ func (s *Session) prepareSubscription(c *command) bool {
 		s.reject(refusal, c.verb.String(), key.tenant, key.pattern)
 	}
 	return false
+}
+
+func (s *Session) maySubscribe(tenant string, p pattern.Pattern) bool {
+	return s.allows(func(r Rights) bool { return r.CanSubscribe(tenant, p) })
 }
 
 // overLimit returns the code for a subscription that is over a limit of the connection;
