@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/millrace/millrace/caddymodule/problem"
+	"github.com/millrace/millrace/caddymodule/takeover"
 	"github.com/millrace/millrace/internal/version"
 )
 
@@ -29,7 +30,7 @@ var (
 		"Configurations that were started: the hub of the one before was kept with its connections, or a new one was made, as at the first start.",
 		[]string{"hub"}, [][]string{{"kept"}, {"new"}})
 
-	processMetrics = []prometheus.Collector{problem.Refusals(), tokenCalls, reloads, newBuildInfo()}
+	processMetrics = []prometheus.Collector{problem.Refusals(), takeover.IdleClosed(), tokenCalls, reloads, newBuildInfo()}
 )
 
 // TokenOperations are the operations on tokens that are counted. Which call is which

@@ -1,7 +1,8 @@
 package takeover
 
 import (
-	"sync/atomic"
+	"container/list"
+	"net/netip"
 	"time"
 
 	"github.com/quic-go/quic-go"
@@ -15,15 +16,27 @@ var upgradeTimeout = 6 * time.Second
 // connection is a QUIC connection, with a count of its requests and sessions.
 type connection struct {
 	*quic.Conn
-	uses atomic.Int64 // the requests and sessions in flight
+	idle        *idleConns
+	network     netip.Addr    // that it came from, for which it counts
+	idleTimeout time.Duration // after its first request; zero: none
+	// close closes the connection, and does not wait for that. It is called only for one
+	// that remove was not called for.
+	close func(code quic.ApplicationErrorCode, reason string)
+
+	// guarded by idle.mu
+	uses             int  // the requests and sessions in flight
+	requested, ended bool // there was a request; the connection is over
+	idleSince        time.Time
+	inAll, inAddress *list.Element // of the lists of idle connections; nil: it is not idle
+	timer            *time.Timer   // ends it when it was idle for too long
 }
 
-func (c *connection) begin() { c.uses.Add(1) }
-func (c *connection) end()   { c.uses.Add(-1) }
+func (c *connection) begin() { c.idle.begin(c) }
+func (c *connection) end()   { c.idle.end(c) }
 
 // closeIfIdle closes the connection unless a request or session uses it.
 func (c *connection) closeIfIdle() {
-	if c.uses.Load() == 0 {
+	if c.idle.isIdle(c) {
 		_ = c.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "") // never fails
 	}
 }

@@ -38,7 +38,7 @@ type port struct {
 	gracePeriod atomic.Int64 // in nanoseconds, for requests in flight when it closes
 
 	connections inflight
-	conns       sync.Map // the open ones: *quic.Conn to nothing
+	conns       sync.Map // the open ones: *quic.Conn to *connection
 	requests    inflight
 	running     sync.WaitGroup // the accept loop, and a goroutine for each connection
 
@@ -75,7 +75,7 @@ func openPort(address caddy.NetworkAddress, first *binding, storage certmagic.St
 	}
 	p := &port{key: address.String(), log: log, socket: socket, bindings: []*binding{first}}
 	// MaxHeaderBytes and IdleTimeout stay those of the first configuration.
-	p.server = newServer(p, first.server.MaxHeaderBytes, time.Duration(first.server.IdleTimeout))
+	p.server = p.newServer(first.server.MaxHeaderBytes, time.Duration(first.server.IdleTimeout))
 	p.transport = newTransport(socket)
 	if storage != nil {
 		if p.transport.StatelessResetKey, err = resetKey(storage); err != nil {
@@ -98,11 +98,14 @@ func (p *port) accept() {
 		if err != nil {
 			return
 		}
+		c := p.newConnection(conn)
 		p.connections.begin()
-		p.conns.Store(conn, nil)
+		p.conns.Store(conn, c)
+		idle.connected(c)
 		p.running.Go(func() {
 			defer p.connections.end()
 			defer p.conns.Delete(conn)
+			defer idle.remove(c)
 			err := p.server.ServeQUICConn(conn) // until the connection ends
 			if err != nil && !errors.Is(err, http.ErrServerClosed) {
 				if c := p.log.Check(zap.DebugLevel, "HTTP/3 connection"); c != nil {
@@ -113,6 +116,16 @@ func (p *port) accept() {
 			_ = conn.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeInternalError), "")
 			<-conn.Context().Done()
 		})
+	}
+}
+
+func (p *port) newConnection(conn *quic.Conn) *connection {
+	return &connection{
+		Conn: conn, idle: idle, network: networkOf(conn.RemoteAddr()), idleTimeout: p.server.H3.IdleTimeout,
+		close: func(code quic.ApplicationErrorCode, reason string) {
+			// Closing waits for the connection's goroutine.
+			p.running.Go(func() { _ = conn.CloseWithError(code, reason) })
+		},
 	}
 }
 

@@ -36,8 +36,11 @@ const (
 func newTransport(socket net.PacketConn) *quic.Transport {
 	limiter := rate.NewLimiter(freeHandshakes, freeHandshakes)
 	return &quic.Transport{
-		Conn:                innermost(socket),
-		VerifySourceAddress: func(net.Addr) bool { return !limiter.Allow() },
+		Conn: innermost(socket),
+		VerifySourceAddress: func(from net.Addr) bool {
+			return !limiter.Allow() || idle.crowded(networkOf(from))
+		},
+		ConnContext: idle.admit,
 	}
 }
 
@@ -81,14 +84,15 @@ func (p *port) quicConfig() *quic.Config {
 
 // newServer returns the server of HTTP/3 and WebTransport. It gets no logger: it
 // would log the requests as they come, with their tokens.
-func newServer(handler http.Handler, maxHeaderBytes int, idleTimeout time.Duration) *webtransport.Server {
+func (p *port) newServer(maxHeaderBytes int, idleTimeout time.Duration) *webtransport.Server {
 	return &webtransport.Server{
 		H3: &http3.Server{
-			Handler:        handler,
+			Handler:        p,
 			MaxHeaderBytes: maxHeaderBytes,
 			IdleTimeout:    idleTimeout,
 			ConnContext: func(ctx context.Context, conn *quic.Conn) context.Context {
-				return context.WithValue(ctx, connKey{}, &connection{Conn: conn})
+				c, _ := p.conns.Load(conn)
+				return context.WithValue(ctx, connKey{}, c)
 			},
 		},
 		ApplicationProtocols: []string{wire.Subprotocol},
