@@ -32,9 +32,7 @@ func init() {
 	httpcaddyfile.RegisterDirective("pubsub_websocket", pathDirective(func(path string) caddyhttp.MiddlewareHandler {
 		return &handler.WebSocket{Path: path}
 	}))
-	httpcaddyfile.RegisterDirective("pubsub_webtransport", pathDirective(func(path string) caddyhttp.MiddlewareHandler {
-		return &handler.WebTransport{Path: path}
-	}))
+	httpcaddyfile.RegisterDirective("pubsub_webtransport", parseWebTransport)
 	httpcaddyfile.RegisterDirective("pubsub_edges", parseEdges)
 	httpcaddyfile.RegisterDirective("pubsub_console", parseConsole)
 	httpcaddyfile.RegisterDirective("pubsub_openapi", plainDirective(func() []caddyhttp.MiddlewareHandler {
@@ -85,7 +83,6 @@ func plainDirective(handlers func() []caddyhttp.MiddlewareHandler) httpcaddyfile
 //	pubsub_ready        [@matcher] [<path>]   # /ready
 //	pubsub_tokens       [@matcher] [<path>]   # /v1/*
 //	pubsub_websocket    [@matcher] [<path>]   # /ws
-//	pubsub_webtransport [@matcher] [<path>]   # /wt
 func pathDirective(newHandler func(path string) caddyhttp.MiddlewareHandler) httpcaddyfile.UnmarshalFunc {
 	return func(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 		matcher, name, path, err := matcherAndPath(h)
@@ -127,6 +124,32 @@ func matcherAndPath(h httpcaddyfile.Helper) (matcher caddy.ModuleMap, name, path
 		path = h.Val()
 	}
 	return matcher, name, path, nil
+}
+
+// parseWebTransport parses WebTransport. Syntax:
+//
+//	pubsub_webtransport [@matcher] [<path>] {   # /wt
+//		fastpubsub_sdk
+//	}
+func parseWebTransport(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
+	matcher, name, path, err := matcherAndPath(h)
+	if err != nil {
+		return nil, err
+	}
+	if h.NextArg() || path != "" && !strings.HasPrefix(path, "/") {
+		return nil, h.Errf("%s takes at most a named matcher, a path, which starts with a slash, and a block", name)
+	}
+	if strings.Contains(path, "*") || handler.TrailingSlash(path) {
+		return nil, h.Errf("%s: the path is compared exactly: no wildcard, no trailing slash", name)
+	}
+	wt := &handler.WebTransport{Path: path}
+	for h.NextBlock(0) {
+		if h.Val() != "fastpubsub_sdk" || h.NextArg() || h.NextBlock(1) {
+			return nil, h.Errf("%s: the only option is fastpubsub_sdk, which takes no value", name)
+		}
+		wt.FastpubsubSDK = true
+	}
+	return h.NewRoute(matcher, wt), nil
 }
 
 // parseEdges parses the list of edges. Syntax:

@@ -30,6 +30,11 @@ type WebTransport struct {
 	// Path of the handshake. Default: `/wt`.
 	Path string `json:"path,omitempty"`
 
+	// FastpubsubSDK also serves sessions at `/`, in the framing of the crate
+	// fastpubsub-sdk (docs/protocol.md, fastpubsub-sdk). Other requests for `/` are
+	// passed on. Default: false.
+	FastpubsubSDK bool `json:"fastpubsub_sdk,omitempty"`
+
 	app *app.App
 	log *zap.Logger
 }
@@ -55,8 +60,11 @@ func (h *WebTransport) ServeHTTP(w http.ResponseWriter, r *http.Request, next ca
 	if h.app.WebTransport == "off" {
 		return next.ServeHTTP(w, r)
 	}
-	if served, err := passThrough(w, r, h.Path, next); served {
-		return err
+	kinds := h.isForSDK(r)
+	if !kinds {
+		if served, err := passThrough(w, r, h.Path, next); served {
+			return err
+		}
 	}
 	entry, ok := checkEntry(w, r)
 	if !ok {
@@ -73,12 +81,27 @@ func (h *WebTransport) ServeHTTP(w http.ResponseWriter, r *http.Request, next ca
 	}
 	// In both cases the request, and all that Caddy keeps with it, is let go of
 	// when the session has begun.
+	upgrade := func() (wtconn.Conn, bool) {
+		conn, ok := h.upgrade(w, r, entry)
+		conn.Kinds = kinds
+		return conn, ok
+	}
 	if c := h.candidate(r, live, entry); given {
-		h.serve(w, r, c, entry, token)
+		h.serve(w, r, c, upgrade, token)
 	} else {
-		h.await(w, r, c, entry)
+		h.await(w, c, upgrade)
 	}
 	return nil
+}
+
+// isForSDK reports whether a request is one of fastpubsub-sdk for a session.
+func (h *WebTransport) isForSDK(r *http.Request) bool {
+	return h.FastpubsubSDK && r.URL.EscapedPath() == "/" && r.Method == http.MethodConnect && isSession(r)
+}
+
+// isSession reports whether a CONNECT asks for a session.
+func isSession(r *http.Request) bool {
+	return r.ProtoMajor == 3 && (r.Proto == "webtransport" || r.Proto == "webtransport-h3")
 }
 
 // checkEntry answers what is no request for a session: 425, 405, 501.
@@ -92,7 +115,7 @@ func checkEntry(w http.ResponseWriter, r *http.Request) (*takeover.Entry, bool) 
 		problem.MethodNotAllowed(w, http.MethodConnect)
 		return nil, false
 	}
-	if r.ProtoMajor != 3 || r.Proto != "webtransport" && r.Proto != "webtransport-h3" {
+	if !isSession(r) {
 		problem.Refuse(w, http.StatusNotImplemented, "not_implemented", "this path takes WebTransport over HTTP/3 alone")
 		return nil, false
 	}
@@ -118,7 +141,7 @@ func (h *WebTransport) candidate(r *http.Request, live *app.Running, entry *take
 }
 
 // serve opens the session of a client that sent its token in the handshake.
-func (h *WebTransport) serve(w http.ResponseWriter, r *http.Request, c admission.Candidate, entry *takeover.Entry, token string) {
+func (h *WebTransport) serve(w http.ResponseWriter, r *http.Request, c admission.Candidate, upgrade func() (wtconn.Conn, bool), token string) {
 	a, refused := c.Open(r.Context(), token)
 	if refused != nil {
 		refuse(w, refused)
@@ -130,14 +153,14 @@ func (h *WebTransport) serve(w http.ResponseWriter, r *http.Request, c admission
 			a.Session.Detach()
 		}
 	}()
-	if conn, ok := h.upgrade(w, r, entry); ok {
+	if conn, ok := upgrade(); ok {
 		wtconn.Serve(c.Hub, a, conn, guest.LiveLog("pubsub.webtransport"))
 		served = true
 	}
 }
 
 // await opens the session of a client that is going to send its token.
-func (h *WebTransport) await(w http.ResponseWriter, r *http.Request, c admission.Candidate, entry *takeover.Entry) {
+func (h *WebTransport) await(w http.ResponseWriter, c admission.Candidate, upgrade func() (wtconn.Conn, bool)) {
 	pending, refused := c.Await()
 	if refused != nil {
 		refuse(w, refused)
@@ -149,7 +172,7 @@ func (h *WebTransport) await(w http.ResponseWriter, r *http.Request, c admission
 			pending.Release()
 		}
 	}()
-	if conn, ok := h.upgrade(w, r, entry); ok {
+	if conn, ok := upgrade(); ok {
 		wtconn.ServePending(c.Hub, pending, conn, func(ctx context.Context, token string) (wtconn.Admission, *wtconn.Refusal) {
 			a, refused := c.Auth(ctx, pending, token)
 			if refused == nil {

@@ -65,3 +65,30 @@ func TestWebTransportOff(t *testing.T) {
 		}
 	}
 }
+
+// With the option for fastpubsub-sdk, sessions at / are the handler's, and nothing else there.
+func TestSessionsAtTheRoot(t *testing.T) {
+	passed := errors.New("the next handler")
+	for _, c := range []struct {
+		method, proto, path string
+		on, ours            bool
+	}{
+		{http.MethodConnect, "webtransport", "/", true, true},
+		{http.MethodConnect, "webtransport-h3", "/", true, true},
+		{http.MethodConnect, "webtransport", "/wt", true, true},
+		{http.MethodConnect, "webtransport", "/", false, false},
+		{http.MethodConnect, "websocket", "/", true, false},
+		{http.MethodGet, "HTTP/3.0", "/", true, false},
+		{http.MethodConnect, "webtransport", "/other", true, false},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "https://localhost"+c.path, nil)
+		r.Method, r.Proto, r.ProtoMajor = c.method, c.proto, 3
+		w := httptest.NewRecorder()
+		h := WebTransport{Path: "/wt", FastpubsubSDK: c.on, app: new(app.App)}
+		err := h.ServeHTTP(w, r, caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error { return passed }))
+		// There is no QUIC beneath it, which is the handler's answer.
+		if ours := err == nil && w.Code == http.StatusNotImplemented; ours != c.ours {
+			t.Errorf("%s %s with %s: %d, %v", c.method, c.path, c.proto, w.Code, err)
+		}
+	}
+}

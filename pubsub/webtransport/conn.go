@@ -20,6 +20,9 @@ type Conn struct {
 	*webtransport.Session
 	Request RequestStream
 	QUIC    *quic.Conn
+	// Kinds says that the client sends kinds, as fastpubsub-sdk does. If it is not known,
+	// the first byte that it sends tells, unless that belongs to a frame.
+	Kinds bool
 	// CloseIfIdle closes the QUIC connection unless something else uses it. It is called
 	// after the session of a client that did not authenticate.
 	CloseIfIdle func()

@@ -52,6 +52,7 @@ type setup struct {
 	quic   func(*quic.Config) // of both sides
 	config webtransport.Config
 	log    *zap.Logger
+	kinds  bool // clients are known to send kinds
 }
 
 // edge is a hub behind an HTTP/3 server, in a network and a time of its own: its path
@@ -190,7 +191,7 @@ func (e *edge) upgrade(w http.ResponseWriter, r *http.Request) (Conn, error) {
 		return Conn{}, err
 	}
 	return Conn{
-		Session: session, Request: w.(http3.HTTPStreamer).HTTPStream(), QUIC: conn,
+		Session: session, Request: w.(http3.HTTPStreamer).HTTPStream(), QUIC: conn, Kinds: e.kinds,
 		CloseIfIdle: func() { _ = conn.CloseWithError(noError, "") },
 	}, nil
 }

@@ -99,6 +99,7 @@ func (p *pendingConn) authenticate() (refusal *Refusal) {
 
 	stop := context.AfterFunc(ctx, func() { _ = main.SetReadDeadline(time.Unix(1, 0)) })
 	message, err := p.in.next(AuthBytes)
+	p.kinds.Store(p.in.kinds)
 	if !stop() || err != nil {
 		return late()
 	}
@@ -121,7 +122,8 @@ func (p *pendingConn) refuse(r *Refusal) {
 	if p.main != nil {
 		_ = p.main.SetWriteDeadline(time.Now().Add(maxLinger)) // fails only with the session
 		if r.Line != nil {
-			_, _ = p.main.Write(wire.AppendMessage(nil, r.Line)) // a client that cannot be told is closed all the same
+			line := pubsub.Outgoing{Kind: pubsub.Text, Data: r.Line}
+			_, _ = p.main.Write(appendOutgoing(nil, p.kinds.Load(), line)) // a client that cannot be told is closed all the same
 		}
 		_ = p.main.Close()
 		_ = p.main.SetReadDeadline(time.Now().Add(p.linger()))

@@ -21,6 +21,10 @@ type messages struct {
 	buffer []byte // what was read and not yet handled
 	start  int    // of that, in buffer
 	ended  bool   // reading failed, or the stream has ended: nothing more is read
+
+	begun bool // the first message has begun
+	kinds bool // each message has its kind before its length
+	kind  byte // of the last message, where they have one
 }
 
 // next returns the next message of at most limit bytes. It is valid until the
@@ -29,17 +33,29 @@ func (m *messages) next(limit int) ([]byte, error) {
 	m.shrink()
 	for {
 		waiting := m.buffer[m.start:]
-		start, end, ok := wire.MessageBounds(waiting)
+		if !m.begun && len(waiting) > 0 {
+			m.begun = true
+			m.kinds = m.kinds || startsWithKind(waiting, limit)
+		}
+		before := 0 // bytes before the length
+		if m.kinds {
+			before = min(1, len(waiting))
+		}
+		start, end, ok := wire.MessageBounds(waiting[before:])
 		switch {
 		case !ok:
 			end = 4 // the length itself
 		case end-start > uint64(limit):
 			return nil, errTooBig
-		case end <= uint64(len(waiting)):
-			m.start += int(end)
+		case end <= uint64(len(waiting)-before):
+			if m.kinds {
+				m.kind = waiting[0]
+			}
+			waiting = waiting[before:]
+			m.start += before + int(end)
 			return waiting[start:end], nil
 		}
-		if err := m.fill(int(end)); err != nil {
+		if err := m.fill(before + int(end)); err != nil {
 			return nil, err
 		}
 	}
@@ -96,6 +112,9 @@ func (c *connection) readMessage() bool {
 		return false
 	}
 	message, err := c.in.next(c.session.ReadLimit())
+	if c.in.kinds != c.kinds.Load() {
+		c.kinds.Store(c.in.kinds)
+	}
 	switch {
 	case errors.Is(err, errTooBig):
 		c.session.Close(wire.CloseTooBig, "message too big")
@@ -103,16 +122,26 @@ func (c *connection) readMessage() bool {
 	case err != nil: // FIN, or the session or its connection is gone
 		return false
 	}
-	return c.handle(message, func() {
-		switch {
-		case wire.IsFrame(message):
-			c.session.HandleFrame(message)
-		case utf8.Valid(message):
-			c.session.HandleLine(message)
-		default:
-			c.session.Close(wire.CloseInvalidUTF8, "a line is not UTF-8")
-		}
-	})
+	return c.handle(message, func() { c.handleMessage(message) })
+}
+
+func (c *connection) handleMessage(message []byte) {
+	kinds, isFrame := c.in.kinds, wire.IsFrame(message)
+	if kinds {
+		isFrame = c.in.kind == kindFrame
+	}
+	switch {
+	case kinds && c.in.kind > kindLine:
+		c.session.Close(wire.ClosePolicy, "a message is of an unknown kind")
+	case isFrame:
+		c.session.HandleFrame(message)
+	case !utf8.Valid(message):
+		c.session.Close(wire.CloseInvalidUTF8, "a line is not UTF-8")
+	case kinds:
+		c.handleKindLine(message)
+	default:
+		c.session.HandleLine(message)
+	}
 }
 
 // ready waits until the client may be read from, and reports false when the

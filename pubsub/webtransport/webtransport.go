@@ -65,7 +65,9 @@ type connection struct {
 	log        *zap.Logger
 	goroutines sync.WaitGroup // those beside the one that reads the main stream
 	uni        uniStreams
+	own        ownNames
 
+	kinds      atomic.Bool // messages of the main stream have kinds
 	opened     atomic.Bool // the main stream is there: no other is wanted
 	checksPeer atomic.Bool // the client is admitted, from some addresses only
 	served     atomic.Bool // session and main are set, and do not change any more
@@ -121,6 +123,8 @@ func (c *connection) run() {
 // open takes the first bidirectional stream.
 func (c *connection) open(main *webtransport.Stream) {
 	c.main, c.in.stream = main, main
+	c.in.kinds = c.Kinds
+	c.kinds.Store(c.Kinds)
 	c.opened.Store(true)
 }
 

@@ -38,7 +38,7 @@ func giveBack(pooled *[]byte) {
 // writeMessages writes what is in the buffer and then the messages to a stream,
 // joined: each write wakes the connection's goroutine, and fills packets that
 // others would leave half empty. It gives the buffer back.
-func writeMessages(stream io.Writer, pooled *[]byte, msgs []pubsub.Outgoing) error {
+func writeMessages(stream io.Writer, pooled *[]byte, kinds bool, msgs []pubsub.Outgoing) error {
 	defer giveBack(pooled)
 	b := *pooled
 	for _, m := range msgs {
@@ -48,7 +48,7 @@ func writeMessages(stream io.Writer, pooled *[]byte, msgs []pubsub.Outgoing) err
 			}
 			b = b[:0]
 		}
-		b = wire.AppendMessage(b, m.Data)
+		b = appendOutgoing(b, kinds, m)
 		*pooled = b
 	}
 	_, err := stream.Write(b)
@@ -66,15 +66,16 @@ func (c *connection) Write(msgs []pubsub.Outgoing) error {
 	if pooled == nil {
 		pooled = buffers.Get().(*[]byte)
 	}
-	return writeMessages(c.main, pooled, msgs)
+	return writeMessages(c.main, pooled, c.kinds.Load(), msgs)
 }
 
 // TryWrite implements [pubsub.TryWriter].
 func (c *connection) TryWrite(msgs []pubsub.Outgoing) (written bool, err error) {
 	pooled := buffers.Get().(*[]byte)
 	b := *pooled
+	kinds := c.kinds.Load()
 	for _, m := range msgs {
-		b = wire.AppendMessage(b, m.Data)
+		b = appendOutgoing(b, kinds, m)
 	}
 	n := 0
 	if len(b) <= tryBytes {
@@ -105,14 +106,14 @@ func (c *connection) OpenStream() (pubsub.Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ownStream{stream}, nil
+	return c.newOwnStream(stream), nil
 }
 
 // ownStream carries one subscription.
 type ownStream struct{ stream *webtransport.SendStream }
 
 func (s ownStream) Write(msgs []pubsub.Outgoing) error {
-	return writeMessages(s.stream, buffers.Get().(*[]byte), msgs)
+	return writeMessages(s.stream, buffers.Get().(*[]byte), false, msgs)
 }
 
 func (s ownStream) Close() error { return s.stream.Close() }
