@@ -30,7 +30,8 @@ type PresenceCarrier interface {
 	// HandlePresence sets what takes such messages of other edges, one call at a time for
 	// each edge. An error says that a message is none that this version sends; the broker
 	// counts it as rejected. Nothing is received before, and nothing is kept of message.
-	HandlePresence(take func(edge string, message []byte) error)
+	// name is whose edge it is, which the broker vouches for; empty: it does not know.
+	HandlePresence(take func(name, edge string, message []byte) error)
 }
 
 // presences are those of a hub, once it has had any.

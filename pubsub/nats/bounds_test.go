@@ -70,6 +70,20 @@ func TestManyQueries(t *testing.T) {
 	b.ofTenant("t", func(of *tenantResponders) {
 		equal(t, "edges are remembered", len(of.pending["c"]), maxPeers)
 	})
+
+	// Where edges have names, those of one take no place of others.
+	b, q = startBroker(t, serve(t), named("victim"))
+	q.set(func(s *hubState) { s.uninterested = true })
+	for i := range edgeID(maxPeers) {
+		b.handleControl(message(0, ""), kindQuery, sender("foe").makeID(i+1))
+	}
+	friend := sender("friend").makeID(1)
+	b.handleControl(message(0, ""), kindQuery, friend)
+	b.ofTenant("t", func(of *tenantResponders) {
+		if _, known := of.pending["c"][friend]; !known || len(of.pending["c"]) != maxPeersOfName+1 {
+			t.Errorf("%d edges are remembered, the friend: %v", len(of.pending["c"]), known)
+		}
+	})
 }
 
 // Headers, which edges do not send, count with all their bytes, and are not kept.

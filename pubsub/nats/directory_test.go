@@ -153,7 +153,7 @@ type heard struct {
 	messages []string
 }
 
-func (h *heard) take(edge string, message []byte) error {
+func (h *heard) take(_, edge string, message []byte) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.messages = append(h.messages, edge+" "+string(message))

@@ -24,9 +24,19 @@ func (b *Broker) addPendingQuery(t *tenantResponders, channel string, from edgeI
 		edges = pendingQueries{}
 		t.pending[channel] = edges
 	}
-	if _, known := edges[from]; known || len(edges) < maxPeers {
+	if _, known := edges[from]; known || len(edges) < maxPeers && (b.name == "" || edges.ofName(from) < maxPeersOfName) {
 		edges[from] = time.Now()
 	}
+}
+
+// ofName counts the edges of the same name, whose ids have their first half from it.
+func (q pendingQueries) ofName(id edgeID) (n int) {
+	for other := range q {
+		if other>>32 == id>>32 {
+			n++
+		}
+	}
+	return n
 }
 
 // dropPendingQueries forgets all pending queries for a channel. The caller holds t.mu.

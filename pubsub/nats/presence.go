@@ -25,7 +25,7 @@ const (
 // presence is what carries such messages, once there is somebody who takes them.
 type presence struct {
 	mu       sync.Mutex
-	take     func(edge string, message []byte) error
+	take     func(name, edge string, message []byte) error
 	incoming chan *client.Msg // nil: nobody takes them
 	subs     []*client.Subscription
 }
@@ -48,7 +48,7 @@ func (b *Broker) SendPresence(edge string, message []byte) {
 }
 
 // HandlePresence implements [pubsub.PresenceCarrier]. It is called once.
-func (b *Broker) HandlePresence(take func(edge string, message []byte) error) {
+func (b *Broker) HandlePresence(take func(name, edge string, message []byte) error) {
 	p := &b.presence
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,7 +99,7 @@ func (b *Broker) handlePresence(m *client.Msg) (from sender, err error) {
 	if id == anyEdge || id == b.id || !from.owns(id) {
 		return from, errNotSender
 	}
-	return from, b.presence.take(id.String(), m.Data[presenceHeader:])
+	return from, b.presence.take(string(from), id.String(), m.Data[presenceHeader:])
 }
 
 var _ pubsub.PresenceCarrier = (*Broker)(nil)

@@ -50,18 +50,47 @@ func keys(n int) (list []Key) {
 func TestManyEdges(t *testing.T) {
 	_, r := newSink(t, 10, time.Second)
 	for i := range maxEdges {
-		must(t, r.Receive(fmt.Sprint("edge-", i), encodeBeat(0)))
+		must(t, r.Receive("", fmt.Sprint("edge-", i), encodeBeat(0)))
 	}
-	if err := r.Receive("one more", encodeBeat(0)); err == nil {
+	if err := r.Receive("", "one more", encodeBeat(0)); err == nil {
 		t.Errorf("%d edges are known", len(r.others))
 	}
-	must(t, r.Receive("edge-0", pageOf(t, keys(1)...)))
+	must(t, r.Receive("", "edge-0", pageOf(t, keys(1)...)))
 	r.Tick(time.Now().Add(forgetAfter + time.Second))
 	r.Tick(time.Now().Add(forgetAfter + 3*time.Second))
 	if len(r.others) > 0 || r.isHere(keys(1)[0]) {
 		t.Errorf("%d edges are known after a minute of silence", len(r.others))
 	}
-	must(t, r.Receive("one more", encodeBeat(0)))
+	must(t, r.Receive("", "one more", encodeBeat(0)))
+}
+
+// An edge that is taken over takes no place of others: the ids of its name are few, and have
+// as many members together as one edge.
+func TestManyEdgesOfOneName(t *testing.T) {
+	_, r := newSink(t, 1000, time.Second)
+	r.maxHeld = 10
+	all := keys(20)
+	refused := 0
+	for i := range maxEdges {
+		if r.Receive("evil", fmt.Sprint("evil-", i), pageOf(t, all[i%20])) != nil {
+			refused++
+		}
+	}
+	if n := len(r.others); n != maxEdgesOfName || refused != maxEdges-n {
+		t.Errorf("%d edges of the name are known, %d were refused", n, refused)
+	}
+	must(t, r.Receive("evil", "evil-0", pageOf(t, all[:15]...)))
+	equal(t, "members of the name", r.names["evil"].members, 10)
+	must(t, r.Receive("good", "good-0", pageOf(t, all...)))
+	equal(t, "members of the other", len(r.others["good-0"].members), 10)
+	now := time.Now().Add(forgetAfter)
+	for range 3 { // silent members end first
+		now = now.Add(2 * time.Second)
+		r.Tick(now)
+	}
+	equal(t, "names that are left", len(r.names), 0)
+	must(t, r.Receive("evil", "evil-again", pageOf(t, all...)))
+	equal(t, "members of the name after that", r.names["evil"].members, 10)
 }
 
 // What is larger than an edge sends is not looked at.
@@ -71,12 +100,12 @@ func TestLargeMessages(t *testing.T) {
 	if len(page) > maxMessage {
 		t.Errorf("a page has %d bytes", len(page))
 	}
-	must(t, r.Receive("b", page))
+	must(t, r.Receive("", "b", page))
 	large := page
 	for len(large) <= maxMessage {
 		large = append(large, page[26:26+(len(page)-26)/2]...)
 	}
-	if err := r.Receive("c", large); err == nil || r.others["c"] != nil {
+	if err := r.Receive("", "c", large); err == nil || r.others["c"] != nil {
 		t.Errorf("a message of %d bytes: %v", len(large), err)
 	}
 }
@@ -88,7 +117,7 @@ func TestManyQuestions(t *testing.T) {
 	for round := 1; round <= 2; round++ {
 		for i := range 10 {
 			for range 1000 {
-				must(t, r.Receive(fmt.Sprint("edge-", i), encodeAsk(0, 0)))
+				must(t, r.Receive("", fmt.Sprint("edge-", i), encodeAsk(0, 0)))
 			}
 		}
 		all := 0
@@ -113,14 +142,14 @@ func TestManyMembers(t *testing.T) {
 		if from == "c" {
 			list = all[12:]
 		}
-		must(t, r.Receive(from, pageOf(t, list...)))
+		must(t, r.Receive("", from, pageOf(t, list...)))
 	}
 	if b, c := len(r.others["b"].members), len(r.others["c"].members); b != 10 || c != 5 || r.entries != 15 {
 		t.Errorf("%d of one edge, %d of the other, %d in all", b, c, r.entries)
 	}
 	equal(t, "join", r.Join(all[19], nil), ErrFull)
 	must(t, r.Join(all[0], nil))
-	if err := r.Receive("d", pageOf(t, all[0], all[19])); err != nil || len(r.find(all[0]).owners) != 3 {
+	if err := r.Receive("", "d", pageOf(t, all[0], all[19])); err != nil || len(r.find(all[0]).owners) != 3 {
 		t.Errorf("one that is there, at another edge: %v", r.find(all[0]).owners)
 	}
 }
@@ -152,7 +181,7 @@ func TestManyEnd(t *testing.T) {
 	}
 	for at, base := uint64(0), uint64(0); at < other.own.log.head; {
 		var page []byte
-		if page, at, base = other.own.page(at, base); r.Receive("b", page) != nil {
+		if page, at, base = other.own.page(at, base); r.Receive("", "b", page) != nil {
 			t.Fatal("a page is refused")
 		}
 	}

@@ -23,9 +23,11 @@ const (
 	forgetAfter = time.Minute
 	// askAgain is when a question that was not answered is asked again.
 	askAgain = 500 * time.Millisecond
-	// maxEdges is how many other edges an edge knows, and maxHeld how many members of each.
-	maxEdges = 256
-	maxHeld  = 1_000_000
+	// maxEdges is how many other edges an edge knows, maxEdgesOfName how many of one name,
+	// which restarts of it make, and maxHeld how many members those of a name have.
+	maxEdges       = 256
+	maxEdgesOfName = 8
+	maxHeld        = 1_000_000
 	// maxAnswers is how many pages an edge gets of this one in a tick, maxAllAnswers how many
 	// all of them get that ask, and maxNews how many pages of what is new go to all.
 	maxAnswers    = 16
@@ -33,8 +35,13 @@ const (
 	maxNews       = 16
 )
 
+// edgeName is what the edges of one name have together: an edge that is taken over may have
+// made up all but one. An edge without a name is on its own.
+type edgeName struct{ edges, members int }
+
 // edge is another edge, as this one knows it.
 type edge struct {
+	name    string // of its edgeName
 	at      uint64 // number in its log up to which this edge knows it
 	target  uint64 // where its log was when this one began anew: there, all members are known
 	syncing bool
@@ -54,7 +61,9 @@ type held struct {
 
 // Receive takes a message of another edge. The error says why it is none that this version
 // sends.
-func (r *Registry) Receive(from string, message []byte) error {
+//
+// name is whose edge it is, as the broker vouches for; empty: it does not.
+func (r *Registry) Receive(name, from string, message []byte) error {
 	m, err := decode(message)
 	if err != nil {
 		return err
@@ -64,11 +73,9 @@ func (r *Registry) Receive(from string, message []byte) error {
 	now := time.Now()
 	e := r.others[from]
 	if e == nil {
-		if len(r.others) >= maxEdges {
-			return fmt.Errorf("there are more than %d edges", maxEdges)
+		if e, err = r.addEdge(name, from); err != nil {
+			return err
 		}
-		e = &edge{members: map[Key]held{}}
-		r.others[from] = e
 		r.beatAt = time.Time{} // it does not know this one
 	}
 	e.heardAt = now
@@ -84,6 +91,36 @@ func (r *Registry) Receive(from string, message []byte) error {
 	}
 	r.wake()
 	return nil
+}
+
+// addEdge adds an edge that was not heard of before.
+func (r *Registry) addEdge(name, id string) (*edge, error) {
+	if name == "" {
+		name = "id " + id // no name has a space
+	}
+	n := r.names[name]
+	switch {
+	case len(r.others) >= maxEdges:
+		return nil, fmt.Errorf("there are more than %d edges", maxEdges)
+	case n == nil:
+		n = new(edgeName)
+		r.names[name] = n
+	case n.edges >= maxEdgesOfName:
+		return nil, fmt.Errorf("there are more than %d edges of this name; those that are silent for %v are forgotten", maxEdgesOfName, forgetAfter)
+	}
+	n.edges++
+	e := &edge{name: name, members: map[Key]held{}}
+	r.others[id] = e
+	return e, nil
+}
+
+// forgetEdge forgets an edge without members.
+func (r *Registry) forgetEdge(id string, e *edge) {
+	delete(r.others, id)
+	n := r.names[e.name]
+	if n.edges--; n.edges == 0 {
+		delete(r.names, e.name)
+	}
 }
 
 // answer answers a question of another edge, in this tick or in the next one.
@@ -119,6 +156,7 @@ func (r *Registry) apply(id string, e *edge, m message, now time.Time) {
 	case m.to <= e.at:
 		return
 	}
+	name := r.names[e.name]
 	for _, c := range m.changes {
 		key := c.key
 		_, known := e.members[key]
@@ -126,9 +164,12 @@ func (r *Registry) apply(id string, e *edge, m message, now time.Time) {
 		case !c.here:
 			r.removeHeld(id, e, key, now)
 		case !r.set.Has(key.Tenant, key.Channel): // another configuration
-		case !known && (len(e.members) >= r.maxHeld || r.entries >= r.maxEntries && r.find(key) == nil):
+		case !known && (name.members >= r.maxHeld || r.entries >= r.maxEntries && r.find(key) == nil):
 		default:
 			e.members[key] = held{e.round, c.linger}
+			if !known {
+				name.members++
+			}
 			r.setOwner(key, owner{id, c.since, c.info}, now)
 		}
 	}
@@ -150,6 +191,7 @@ func (r *Registry) apply(id string, e *edge, m message, now time.Time) {
 func (r *Registry) removeHeld(id string, e *edge, key Key, now time.Time) {
 	if _, has := e.members[key]; has {
 		delete(e.members, key)
+		r.names[e.name].members--
 		r.clearOwner(key, id, now)
 	}
 }
@@ -180,7 +222,7 @@ func (r *Registry) endSilent(now time.Time) {
 			}
 		}
 		if silence >= forgetAfter && len(e.members) == 0 {
-			delete(r.others, id)
+			r.forgetEdge(id, e)
 		}
 	}
 }

@@ -145,7 +145,7 @@ func (p port) SendPresence(to string, message []byte) {
 			continue
 		}
 		time.AfterFunc(time.Millisecond, func() { // the registry must not be called from here
-			equal(p.n.t, "Receive", other.Receive(p.from, message), nil)
+			equal(p.n.t, "Receive", other.Receive("", p.from, message), nil)
 		})
 	}
 }
@@ -414,7 +414,7 @@ func TestMessages(t *testing.T) {
 	r.SetDefinitions(set(t, 10, time.Second))
 	for _, b := range [][]byte{nil, {'b'}, {'x', 0}, []byte("p\x01"), append(encodeBeat(1), 0), encodeAsk(1, 1)[:16], append(encodeAsk(1, 1), 0),
 		append([]byte{'p', 1}, make([]byte, 25)...), append(append([]byte{'p', 1}, make([]byte, 24)...), "\x01\x01/\x00\x01c\x01s"...)} {
-		if r.Receive("b", b) == nil {
+		if r.Receive("", "b", b) == nil {
 			t.Errorf("%q was taken", b)
 		}
 	}
@@ -445,7 +445,7 @@ func TestMessages(t *testing.T) {
 		m := good
 		c.change(&m)
 		b := m.encode(append([]byte{'p', 1}, make([]byte, 24)...))
-		if err := r.Receive("b", b); (err == nil) != c.taken {
+		if err := r.Receive("", "b", b); (err == nil) != c.taken {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -61,6 +61,7 @@ type Registry struct {
 	asked    uint64 // pages that this edge has asked others for
 	own      own
 	others   map[string]*edge
+	names    map[string]*edgeName   // of those
 	watched  int                    // audiences of all tenants
 	dirty    map[*audience]struct{} // have watchers that are behind, perhaps
 	beatAt   time.Time              // when the last beat was sent
@@ -77,8 +78,8 @@ func New(o Options) *Registry {
 		maxEntries: maxEntries, maxHeld: maxHeld,
 		tenants: map[string]*tenant{},
 		own:     newOwn(),
-		others:  map[string]*edge{},
-		dirty:   map[*audience]struct{}{},
+		others:  map[string]*edge{}, names: map[string]*edgeName{},
+		dirty: map[*audience]struct{}{},
 	}
 }
 
