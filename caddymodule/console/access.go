@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -39,7 +40,7 @@ var confirmedCalls = map[string]bool{
 }
 
 // routes are the calls of the API, below its path.
-func (c *Console) routes() *http.ServeMux {
+func (c *Console) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /session", c.showSession)
 	mux.HandleFunc("POST /session", c.login)
@@ -59,14 +60,21 @@ func (c *Console) routes() *http.ServeMux {
 			call.Serve(w, r, v.Caller)
 		}))
 	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+	unknown := func(w http.ResponseWriter, _ *http.Request) {
 		problem.Write(w, http.StatusNotFound, string(rest.CodeNotFound), "the console has no such call")
+	}
+	mux.HandleFunc("/", unknown)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p := r.URL.EscapedPath(); path.Clean(p) != p { // the mux would redirect, whoever asks
+			unknown(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
 	})
-	return mux
 }
 
-// serveAPI answers a call at a path below the API's.
-func (c *Console) serveAPI(w http.ResponseWriter, r *http.Request, o origin, path string) {
+// serveAPI answers a call at a path below the API's, which is escaped.
+func (c *Console) serveAPI(w http.ResponseWriter, r *http.Request, o origin, escaped string) {
 	w.Header().Set("Cache-Control", "no-store")
 	switch {
 	case rest.TooEarly(r): // it can be replayed
@@ -83,11 +91,11 @@ func (c *Console) serveAPI(w http.ResponseWriter, r *http.Request, o origin, pat
 	}
 	call := r.Clone(context.WithValue(r.Context(), visitKey{}, visit{Caller: operate.Caller{App: c.app, Running: running}, origin: o}))
 	var err error
-	if call.URL.Path, err = url.PathUnescape(path); err != nil { // Go's server has read it before
+	if call.URL.Path, err = url.PathUnescape(escaped); err != nil { // Go's server has read it before
 		problem.Write(w, http.StatusBadRequest, string(rest.CodeNotFound), "the path is not well-formed")
 		return
 	}
-	call.URL.RawPath = path
+	call.URL.RawPath = escaped
 	c.api.ServeHTTP(w, call)
 }
 

@@ -52,6 +52,22 @@ func codeOf(w *httptest.ResponseRecorder) string {
 	return body.Code
 }
 
+// A path that is not written as it should be is no call, and leads nowhere.
+func TestUncleanPaths(t *testing.T) {
+	calls := openConsole(t, authOperators, Operator{"ada", one, Viewer}).routes()
+	for _, path := range []string{"//x", "//tokens", "/tokens/../tokens", "/./tokens", "/tokens/", "/", "//evil.example.com/x", "/x%2F..%2Fy"} {
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			w := httptest.NewRecorder()
+			r := call(method, "/", "")
+			r.URL.Path, r.URL.RawPath = strings.ReplaceAll(path, "%2F", "/"), path
+			calls.ServeHTTP(w, r)
+			if w.Code != http.StatusNotFound || w.Header().Get("Location") != "" {
+				t.Errorf("%s %s: %d to %q", method, path, w.Code, w.Header().Get("Location"))
+			}
+		}
+	}
+}
+
 // Whoever is no manager changes nothing: each call that is not known to read only is refused
 // before it is carried out, also those that are added later.
 func TestViewersChangeNothing(t *testing.T) {

@@ -42,7 +42,7 @@ type Console struct {
 	log       *zap.Logger
 	operators *operators
 	state     *state
-	api       *http.ServeMux
+	api       http.Handler
 }
 
 // The values of Console.Auth.
