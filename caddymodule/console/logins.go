@@ -15,20 +15,35 @@ import (
 const (
 	addressBurst = 10              // attempts of an address,
 	addressEvery = 6 * time.Second // and one more after each of these
-	nameBurst    = 50              // failures of a name, from all addresses that it has not logged in from,
+	nameBurst    = 50              // failures of a name, from all addresses of a kind that it has not logged in from,
 	nameEvery    = 2 * time.Second // and one more after each of these
-	maxKept      = 16_384          // addresses that are kept count of
+	suspectFor   = 6 * time.Hour   // that a failure makes its network suspect
+	wideFailures = 16              // in a wider network, not older than that, make all of it suspect
+	maxKept      = 16_384          // addresses that are kept count of, and networks
 	sweepEvery   = time.Second     // at least, since it looks at all of them
 	maxFamiliar  = 4_096           // pairs of name and address that have logged in
 	nameSlots    = 1_024           // for names that nobody has
 	maxWaiting   = 8               // logins that wait for one of the lanes, or are in it;
-	maxUnderWay  = 2               // of one name, and of one IPv4 /24 or IPv6 /48
-	restFactor   = 3               // a lane for strangers rests so many times as long as it worked
+	maxUnderWay  = 2               // of one name, and of one network
+	restFactor   = 7               // a lane for strangers rests so many times as long as it worked
+)
+
+// standing is what is known of where an attempt comes from. Attempts of one standing have
+// lanes and limits of their own, which those of another cannot use up: whoever guesses is
+// suspect after the first failure, and holds up only others who are.
+type standing uint8
+
+const (
+	suspect  standing = iota // somebody has failed in its network lately, or it is not known
+	stranger                 // nobody has
+	familiar                 // the name has logged in from there
+	standings
 )
 
 // logins limits attempts to log in. A name is never locked out for good: from the addresses
 // that it has logged in from, and from this machine, only the limit of the address counts;
-// from elsewhere, failures of others hold it up for nameEvery at a time. What it says does
+// from networks where nobody has failed lately, failures of others elsewhere do not count; from
+// those where somebody has, they hold it up for nameEvery at a time. What it says does
 // not depend on whether there is such a name. An address that is not known, as behind a proxy
 // that may be lied to, is nobody's: it has no limit of its own, and no name is at home there.
 // All methods may be called concurrently.
@@ -36,23 +51,24 @@ type logins struct {
 	now  func() time.Time
 	seed maphash.Seed
 
-	familiarLane, strangerLane lane
+	lanes [standings]lane
+	homes *homes // nil: they are forgotten with the process
 
 	mu        sync.Mutex // guards what follows
-	addresses map[netip.Addr]*attempts
-	overflow  attempts  // of addresses for which there is no room
-	swept     time.Time // when addresses that no longer count were last forgotten for room
-	names     map[string]*attempts
-	slots     [nameSlots]attempts
+	addresses buckets[netip.Addr]
+	failed    buckets[netip.Prefix] // failures in networks,
+	wider     buckets[netip.Prefix] // and in wider ones
+	names     [standings]map[string]*attempts
+	slots     [standings][nameSlots]attempts
 	familiar  map[familiarKey]*home
 	loopback  attempts
 
 	underWay map[party]int
 }
 
-// party is a name or a network, of attempts from where names are at home or of others.
+// party is a name or a network, of attempts of a standing.
 type party struct {
-	familiar bool
+	standing standing
 	name     string
 	network  netip.Prefix
 }
@@ -69,17 +85,12 @@ type familiarKey struct {
 	address netip.Addr
 }
 
-// attempts is a bucket that attempts are taken from.
-type attempts struct {
-	used float64
-	at   time.Time
-}
-
 func newLogins(now func() time.Time) *logins {
 	return &logins{
-		now: now, seed: maphash.MakeSeed(), addresses: map[netip.Addr]*attempts{}, names: map[string]*attempts{},
-		familiar: map[familiarKey]*home{}, underWay: map[party]int{},
-		familiarLane: newLane(0), strangerLane: newLane(restFactor),
+		now: now, seed: maphash.MakeSeed(), familiar: map[familiarKey]*home{}, underWay: map[party]int{},
+		lanes:     [standings]lane{suspect: newLane(restFactor), stranger: newLane(restFactor), familiar: newLane(0)},
+		addresses: newBuckets[netip.Addr](addressEvery),
+		failed:    newBuckets[netip.Prefix](suspectFor), wider: newBuckets[netip.Prefix](suspectFor / wideFailures),
 	}
 }
 
@@ -99,11 +110,11 @@ func (l *logins) try(ctx context.Context, ip netip.Addr, name string, exists boo
 	key := familiarKey{name, address}
 	l.mu.Lock()
 	now := l.now()
-	byAddress, familiar := l.ofAddress(ip, key, now)
-	byName := l.ofName(name, exists)
-	end, after := l.begin(ip, name, familiar)
+	byAddress, from := l.ofAddress(ip, key, now)
+	byName := l.ofName(from, name, exists)
+	end, after := l.begin(ip, name, from)
 	if after == 0 {
-		if after = byAddress.take(now, addressBurst, addressEvery); after == 0 && !familiar {
+		if after = byAddress.take(now, addressBurst, addressEvery); after == 0 && from != familiar {
 			if after = byName.take(now, nameBurst, nameEvery); after > 0 {
 				byAddress.giveBack()
 			}
@@ -117,39 +128,31 @@ func (l *logins) try(ctx context.Context, ip netip.Addr, name string, exists boo
 		return errTooManyAttempts{after}
 	}
 
-	lane := &l.strangerLane
-	if familiar {
-		lane = &l.familiarLane
-	}
 	right := false
-	err := lane.run(ctx, func() { right = check() })
+	err := l.lanes[from].run(ctx, func() { right = check() })
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	end()
 	if err == nil && !right {
+		l.suspect(ip)
 		return errBadCredentials
 	}
 	byAddress.giveBack() // it was right, or was not looked at
-	if !familiar {
+	if from != familiar {
 		byName.giveBack()
 	}
-	if err == nil && ip.IsValid() && !ip.IsLoopback() {
-		l.remember(key, l.now())
+	if err == nil && ip.IsValid() && !ip.IsLoopback() && l.remember(key, l.now()) && l.homes != nil {
+		l.homes.save(l)
 	}
 	return err
 }
 
 // begin counts an attempt as under way until end is called, or says after how long to try
 // again: so nobody has all places of a lane. The caller holds l.mu, also for end.
-func (l *logins) begin(ip netip.Addr, name string, familiar bool) (end func(), after time.Duration) {
-	keys := []party{{familiar: familiar, name: name}}
-	if ip.IsValid() && !ip.IsLoopback() {
-		bits := 24
-		if ip.Is6() {
-			bits = 48
-		}
-		network, _ := ip.Prefix(bits) // which fits
-		keys = append(keys, party{familiar: familiar, network: network})
+func (l *logins) begin(ip netip.Addr, name string, from standing) (end func(), after time.Duration) {
+	keys := []party{{standing: from, name: name}}
+	if network, _, ok := networksOf(ip); ok {
+		keys = append(keys, party{standing: from, network: network})
 	}
 	for _, key := range keys {
 		if l.underWay[key] >= maxUnderWay {
@@ -168,58 +171,74 @@ func (l *logins) begin(ip netip.Addr, name string, familiar bool) (end func(), a
 	}, 0
 }
 
-// ofAddress returns the bucket of an address, and whether the name is at home there. The
-// caller holds l.mu.
-func (l *logins) ofAddress(ip netip.Addr, key familiarKey, now time.Time) (bucket *attempts, familiar bool) {
+// ofAddress returns the bucket of an address, and its standing for the name. The caller holds
+// l.mu.
+func (l *logins) ofAddress(ip netip.Addr, key familiarKey, now time.Time) (*attempts, standing) {
 	switch h := l.familiar[key]; {
 	case !ip.IsValid():
-		return new(attempts), false // no limit
+		return new(attempts), suspect // no limit
 	case ip.IsLoopback():
-		return &l.loopback, true
+		return &l.loopback, familiar
 	case h != nil:
-		return &h.attempts, true
+		return &h.attempts, familiar
 	}
-	return l.ofStranger(key.address, now), false
+	network, wider, _ := networksOf(ip)
+	from := stranger
+	if l.failed.level(network, now) > 0 || l.wider.level(wider, now) > wideFailures-1 {
+		from = suspect
+	}
+	return l.addresses.of(key.address, now), from
 }
 
-// ofStranger returns the bucket of an address. The caller holds l.mu.
-func (l *logins) ofStranger(address netip.Addr, now time.Time) *attempts {
-	if a := l.addresses[address]; a != nil {
-		return a
+// networksOf returns the network of an address that a home or a company has, and a wider one
+// that a provider has; ok is false where there is none. Who has one IPv6 /48 often has many.
+func networksOf(ip netip.Addr) (network, wider netip.Prefix, ok bool) {
+	if !ip.IsValid() || ip.IsLoopback() {
+		return network, wider, false
 	}
-	if len(l.addresses) >= maxKept && now.Sub(l.swept) >= sweepEvery {
-		l.swept = now
-		for key, a := range l.addresses {
-			if a.level(now, addressEvery) == 0 {
-				delete(l.addresses, key)
-			}
-		}
+	narrow, wide := 24, 16
+	if ip.Is6() {
+		narrow, wide = 48, 32
 	}
-	if len(l.addresses) >= maxKept {
-		return &l.overflow
-	}
-	a := new(attempts)
-	l.addresses[address] = a
-	return a
+	network, _ = ip.Prefix(narrow) // which fits
+	wider, _ = ip.Prefix(wide)
+	return network, wider, true
 }
 
-// ofName returns the bucket of a name. Those that nobody has share slots, so that they are
-// limited alike and cannot fill the memory. The caller holds l.mu.
-func (l *logins) ofName(name string, exists bool) *attempts {
+// suspect notes a failure in the networks of an address. The caller holds l.mu.
+func (l *logins) suspect(ip netip.Addr) {
+	network, wider, ok := networksOf(ip)
+	if !ok {
+		return
+	}
+	now := l.now()
+	l.failed.of(network, now).take(now, 1, suspectFor)
+	l.wider.of(wider, now).take(now, 2*wideFailures, suspectFor/wideFailures)
+}
+
+// ofName returns the bucket of a name, for attempts of a standing. Those that nobody has share
+// slots, so that they are limited alike and cannot fill the memory. The caller holds l.mu.
+func (l *logins) ofName(from standing, name string, exists bool) *attempts {
 	if !exists {
-		return &l.slots[maphash.String(l.seed, name)%nameSlots]
+		return &l.slots[from][maphash.String(l.seed, name)%nameSlots]
 	}
-	if l.names[name] == nil {
-		l.names[name] = new(attempts)
+	names := l.names[from]
+	if names == nil {
+		names = map[string]*attempts{}
+		l.names[from] = names
 	}
-	return l.names[name]
+	if names[name] == nil {
+		names[name] = new(attempts)
+	}
+	return names[name]
 }
 
-// remember notes that a name has logged in from an address. The caller holds l.mu.
-func (l *logins) remember(key familiarKey, now time.Time) {
+// remember notes that a name has logged in from an address, and reports whether that was not
+// known. The caller holds l.mu.
+func (l *logins) remember(key familiarKey, now time.Time) bool {
 	if h := l.familiar[key]; h != nil {
 		h.used = now
-		return
+		return false
 	}
 	if len(l.familiar) >= maxFamiliar {
 		var oldest familiarKey
@@ -231,57 +250,5 @@ func (l *logins) remember(key familiarKey, now time.Time) {
 		delete(l.familiar, oldest)
 	}
 	l.familiar[key] = &home{used: now}
-}
-
-// level is how many attempts count at a time.
-func (a *attempts) level(now time.Time, every time.Duration) float64 {
-	return max(0, a.used-float64(now.Sub(a.at))/float64(every))
-}
-
-// take counts an attempt, or returns after how long there is room for one.
-func (a *attempts) take(now time.Time, burst float64, every time.Duration) time.Duration {
-	level := a.level(now, every)
-	if level > burst-1 {
-		return max(time.Second, time.Duration((level-burst+1)*float64(every)))
-	}
-	a.used, a.at = level+1, now
-	return 0
-}
-
-func (a *attempts) giveBack() { a.used = max(0, a.used-1) }
-
-// lane is where passwords are checked, one at a time: whoever guesses takes a part of one
-// processor at most.
-type lane struct {
-	rest    int           // times as long as the work took
-	waiting chan struct{} // a place for each that waits or works
-	turn    chan struct{}
-}
-
-func newLane(rest int) lane {
-	return lane{rest, make(chan struct{}, maxWaiting), make(chan struct{}, 1)}
-}
-
-// run runs check when it is its turn.
-func (l *lane) run(ctx context.Context, check func()) error {
-	select {
-	case l.waiting <- struct{}{}:
-	default:
-		return errTooManyAttempts{time.Second}
-	}
-	defer func() { <-l.waiting }()
-	select {
-	case l.turn <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	begin := time.Now()
-	check()
-	rest := time.Duration(l.rest) * time.Since(begin)
-	if rest == 0 {
-		<-l.turn
-		return nil
-	}
-	time.AfterFunc(rest, func() { <-l.turn }) // the next one's turn; nobody waits for this
-	return nil
+	return true
 }

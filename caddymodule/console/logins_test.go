@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -65,15 +66,17 @@ func TestAddressLimit(t *testing.T) {
 	})
 }
 
-// Guesses from everywhere hold a name up for moments, and not at all where it is at home.
+// Guesses from everywhere hold a name up for moments where somebody has guessed, and nowhere
+// else.
 func TestNameLimit(t *testing.T) {
 	for _, name := range []string{"ada", "nobody"} { // they cannot be told apart
 		synctest.Test(t, func(t *testing.T) {
 			l := newLogins(time.Now)
 			guess(t, l, here, "ada", true)
+			l.suspect(netip.MustParseAddr("10.0.0.0")) // who guess are no strangers
 			var results []string
 			for i := range 2 * nameBurst {
-				results = append(results, guess(t, l, netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), name, false))
+				results = append(results, guess(t, l, netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}), name, false))
 			}
 			for i, got := range results {
 				if want := map[bool]string{true: "wrong", false: "limited"}[i < nameBurst]; got != want {
@@ -83,13 +86,75 @@ func TestNameLimit(t *testing.T) {
 			if name != "ada" {
 				return
 			}
-			expect(t, l, "in", here, "ada", true)           // from where it has logged in
-			expect(t, l, "in", thisHost, "ada", true)       // from this machine
-			expect(t, l, "limited", elsewhere, "ada", true) // from elsewhere at once
+			among := netip.MustParseAddr("10.0.0.255")
+			expect(t, l, "in", here, "ada", true)       // from where it has logged in
+			expect(t, l, "in", thisHost, "ada", true)   // from this machine
+			expect(t, l, "in", elsewhere, "ada", true)  // from where nobody has guessed
+			expect(t, l, "limited", among, "ada", true) // from among those who guess, at once
 			time.Sleep(nameEvery)
-			expect(t, l, "in", elsewhere, "ada", true)
+			expect(t, l, "in", among, "ada", true)
 		})
 	}
+}
+
+// Many networks that guess all the time take the places of each other. An operator who was
+// never seen before, as after a restart, gets in at the first attempt.
+func TestStrangersLockNobodyOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLogins(time.Now)
+		const networks = 12
+		ctx, cancel := context.WithCancel(t.Context())
+		var guessing sync.WaitGroup
+		for i := range networks {
+			for j := range byte(maxUnderWay) {
+				ip := netip.AddrFrom4([4]byte{10, byte(i), 0, j})
+				guessing.Go(func() {
+					for ctx.Err() == nil {
+						_ = l.try(ctx, ip, "ada", true, func() bool { time.Sleep(250 * time.Millisecond); return false })
+						time.Sleep(100 * time.Millisecond)
+					}
+				})
+			}
+		}
+		time.Sleep(time.Minute) // each of them has failed
+		synctest.Wait()
+		for i := range 5 {
+			expect(t, l, "in", netip.AddrFrom4([4]byte{192, 0, byte(i), 1}), "ada", true)
+			time.Sleep(time.Minute)
+		}
+		cancel()
+		guessing.Wait()
+		time.Sleep(time.Minute)
+	})
+}
+
+// A failure makes its network suspect for hours, and many make a provider's.
+func TestSuspects(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLogins(time.Now)
+		standingOf := func(ip string) standing {
+			_, from := l.ofAddress(netip.MustParseAddr(ip), familiarKey{}, time.Now())
+			return from
+		}
+		check := func(when, ip string, want standing) {
+			t.Helper()
+			if got := standingOf(ip); got != want {
+				t.Errorf("%s: %s is %d, want %d", when, ip, got, want)
+			}
+		}
+		check("at first", "192.0.2.1", stranger)
+		l.suspect(netip.MustParseAddr("192.0.2.1"))
+		check("a failure", "192.0.2.200", suspect)
+		check("a failure elsewhere", "192.0.3.1", stranger)
+		for i := range wideFailures {
+			l.suspect(netip.MustParseAddr(fmt.Sprintf("2001:db8:%x::1", i)))
+		}
+		check("many failures", "2001:db8:ffff::1", suspect)
+		check("many failures elsewhere", "2001:db9:ffff::1", stranger)
+		time.Sleep(suspectFor)
+		check("hours later", "192.0.2.200", stranger)
+		check("hours later", "2001:db8:ffff::1", stranger)
+	})
 }
 
 // A lane for strangers works a part of the time, and few wait for it.
@@ -135,22 +200,26 @@ func TestLoginBounds(t *testing.T) {
 		for i := range maxKept + 1000 {
 			ip := netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})
 			l.mu.Lock()
-			l.ofStranger(ip, time.Now()).take(time.Now(), addressBurst, addressEvery)
-			l.ofName(fmt.Sprint("name", i), false)
+			l.addresses.of(ip, time.Now()).take(time.Now(), addressBurst, addressEvery)
+			l.ofName(suspect, fmt.Sprint("name", i), false)
+			l.suspect(ip)
 			if i < maxFamiliar+100 {
 				l.remember(familiarKey{"ada", ip}, time.Now())
 			}
 			l.mu.Unlock()
 		}
-		if len(l.addresses) != maxKept || len(l.names) != 0 || len(l.familiar) != maxFamiliar {
-			t.Errorf("%d addresses, %d names, %d familiar", len(l.addresses), len(l.names), len(l.familiar))
+		if len(l.addresses.byKey) != maxKept || len(l.names[suspect]) != 0 || len(l.familiar) != maxFamiliar {
+			t.Errorf("%d addresses, %d names, %d familiar", len(l.addresses.byKey), len(l.names[suspect]), len(l.familiar))
+		}
+		if n := len(l.failed.byKey); n != (maxKept+1000+255)/256 {
+			t.Errorf("%d networks", n)
 		}
 		time.Sleep(addressBurst * addressEvery) // nothing counts any more
 		l.mu.Lock()
-		l.ofStranger(here, time.Now())
+		l.addresses.of(here, time.Now())
 		l.mu.Unlock()
-		if len(l.addresses) != 1 {
-			t.Errorf("%d addresses are kept for nothing", len(l.addresses))
+		if len(l.addresses.byKey) != 1 {
+			t.Errorf("%d addresses are kept for nothing", len(l.addresses.byKey))
 		}
 	})
 }
@@ -176,7 +245,7 @@ func TestNobodyIsLockedOut(t *testing.T) {
 		guess(t, l, here, "ada", true)
 		for i := range maxKept + 100 {
 			l.mu.Lock()
-			l.ofStranger(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), time.Now()).take(time.Now(), addressBurst, addressEvery)
+			l.addresses.of(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), time.Now()).take(time.Now(), addressBurst, addressEvery)
 			l.mu.Unlock()
 		}
 		expect(t, l, "limited", elsewhere, "bob", false) // an address for which there is no room
@@ -202,7 +271,7 @@ func TestLanesAreShared(t *testing.T) {
 		}
 		synctest.Wait()
 		l.mu.Lock()
-		if n := l.underWay[party{familiar: true, name: "bob"}]; n != maxUnderWay {
+		if n := l.underWay[party{standing: familiar, name: "bob"}]; n != maxUnderWay {
 			t.Errorf("%d attempts of bob are under way, want %d", n, maxUnderWay)
 		}
 		l.mu.Unlock()
@@ -212,10 +281,10 @@ func TestLanesAreShared(t *testing.T) {
 		}
 		// Neither has a place, nor has either attempt counted.
 		l.mu.Lock()
-		if used := l.names["ada"].used; used > maxUnderWay {
+		if used := l.names[stranger]["ada"].used; used > maxUnderWay {
 			t.Errorf("%v attempts of ada count", used)
 		}
-		if a := l.addresses[other]; a != nil && a.used > 0 {
+		if a := l.addresses.byKey[other]; a != nil && a.used > 0 {
 			t.Errorf("%v attempts of the address count", a.used)
 		}
 		l.mu.Unlock()

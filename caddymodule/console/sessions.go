@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/certmagic"
+	"go.uber.org/zap"
 )
 
 const (
@@ -64,9 +66,15 @@ func newState(now func() time.Time) *state {
 	return &state{now: now, logins: newLogins(now), sessions: map[[32]byte]*session{}, calls: map[string]int{}, tails: map[string]*attempts{}}
 }
 
-// leaseState takes the state from the pool.
-func leaseState(l lease) (*state, error) {
-	v, _, err := states.LoadOrNew(stateKey{}, func() (caddy.Destructor, error) { return newState(time.Now), nil })
+// leaseState takes the state from the pool. A new one has from the storage where operators
+// have logged in.
+func leaseState(l lease, storage certmagic.Storage, log *zap.Logger) (*state, error) {
+	v, _, err := states.LoadOrNew(stateKey{}, func() (caddy.Destructor, error) {
+		s := newState(time.Now)
+		s.logins.homes = newHomes(storage, log)
+		s.logins.homes.load(s.logins)
+		return s, nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -119,6 +127,9 @@ func (s *state) release(o *operators) error {
 // Destruct implements [caddy.Destructor].
 func (s *state) Destruct() error {
 	s.revoking.Wait()
+	if s.logins.homes != nil {
+		s.logins.homes.running.Wait()
+	}
 	return nil
 }
 

@@ -1,0 +1,135 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/certmagic"
+	"go.uber.org/zap"
+)
+
+const (
+	homesFormat  = 1
+	homesTimeout = 10 * time.Second // for reading or writing them
+)
+
+// homes keeps in Caddy's storage where names have logged in, so that a restart makes nobody
+// a stranger. Each edge has a file of its own, as several may share a storage.
+type homes struct {
+	storage certmagic.Storage
+	file    string
+	log     *zap.Logger
+
+	running sync.WaitGroup // the goroutine that saves
+
+	mu      sync.Mutex
+	saving  bool // it runs
+	changed bool // since it last looked
+}
+
+// storedHomes is the file.
+type storedHomes struct {
+	Format int          `json:"format"`
+	Homes  []storedHome `json:"homes"`
+}
+
+type storedHome struct {
+	Name    string     `json:"name"`
+	Address netip.Addr `json:"address"` // of an IPv6 client the first of its /64
+	Used    time.Time  `json:"used"`
+}
+
+// newHomes returns those of this edge.
+func newHomes(storage certmagic.Storage, log *zap.Logger) *homes {
+	file := "pubsub/console/homes.json"
+	if id, err := caddy.InstanceID(); err == nil {
+		file = fmt.Sprintf("pubsub/console/homes-%s.json", id)
+	}
+	return &homes{storage: storage, file: file, log: log}
+}
+
+// load has the logins know what was stored. Without that everybody is a stranger, which is
+// logged.
+func (h *homes) load(l *logins) {
+	ctx, cancel := context.WithTimeout(context.Background(), homesTimeout)
+	defer cancel()
+	data, err := h.storage.Load(ctx, h.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	var stored storedHomes
+	if err == nil {
+		err = json.Unmarshal(data, &stored)
+	}
+	if err == nil && stored.Format != homesFormat {
+		err = fmt.Errorf("it has format %d; this version reads %d", stored.Format, homesFormat)
+	}
+	if err != nil {
+		h.log.Error("it is not known where operators have logged in before: guesses of others may make them wait once more",
+			zap.String("file", h.file), zap.Error(err))
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range stored.Homes {
+		if legalName(s.Name) && s.Address.IsValid() {
+			l.remember(familiarKey{s.Name, s.Address}, s.Used)
+		}
+	}
+}
+
+// save stores what the logins know, soon. It does not wait: a storage may be slow.
+func (h *homes) save(l *logins) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.changed = true
+	if h.saving {
+		return
+	}
+	h.saving = true
+	h.running.Go(func() {
+		for h.takeChanged() {
+			if err := h.store(l.listHomes()); err != nil {
+				h.log.Error("where operators have logged in is not stored: after a restart, guesses of others may make them wait once more",
+					zap.String("file", h.file), zap.Error(err))
+			}
+		}
+	})
+}
+
+// takeChanged reports whether there is something to save. If not, the goroutine ends.
+func (h *homes) takeChanged() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	changed := h.changed
+	h.changed, h.saving = false, changed
+	return changed
+}
+
+func (h *homes) store(list []storedHome) error {
+	data, err := json.Marshal(storedHomes{homesFormat, list})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), homesTimeout)
+	defer cancel()
+	return h.storage.Store(ctx, h.file, data)
+}
+
+// listHomes returns where names have logged in.
+func (l *logins) listHomes() []storedHome {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := make([]storedHome, 0, len(l.familiar))
+	for key, h := range l.familiar {
+		list = append(list, storedHome{key.name, key.address, h.used.UTC()})
+	}
+	return list
+}

@@ -1,0 +1,59 @@
+package console
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/certmagic"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+)
+
+// restarted returns the logins of an edge that starts with what another has stored.
+func restarted(storage certmagic.Storage, log *zap.Logger) *logins {
+	l := newLogins(time.Now)
+	l.homes = newHomes(storage, log)
+	l.homes.load(l)
+	return l
+}
+
+// Where operators have logged in outlives a restart.
+func TestHomesOutliveRestarts(t *testing.T) {
+	t.Setenv("XDG_DATA_HOME", t.TempDir()) // has the id of the edge
+	storage := &certmagic.FileStorage{Path: t.TempDir()}
+	core, logs := observer.New(zap.InfoLevel)
+	l := restarted(storage, zap.New(core))
+	for range 3 { // the first time stores it
+		expect(t, l, "in", here, "ada", true)
+		l.homes.running.Wait()
+	}
+	expect(t, l, "wrong", elsewhere, "ada", false)
+	l = restarted(storage, zap.New(core))
+	for _, home := range l.listHomes() {
+		if home.Name != "ada" || home.Address != here || time.Since(home.Used) > time.Hour {
+			t.Errorf("stored: %+v", home)
+		}
+	}
+	if _, from := l.ofAddress(here, familiarKey{"ada", here}, time.Now()); from != familiar {
+		t.Error("after a restart ada is a stranger at home")
+	}
+	if _, from := l.ofAddress(elsewhere, familiarKey{"ada", elsewhere}, time.Now()); from == familiar {
+		t.Error("a failure makes a home")
+	}
+	if logs.Len() > 0 {
+		t.Errorf("logged %v", logs.All())
+	}
+
+	// What cannot be read is logged, and locks nobody out.
+	for _, broken := range []string{`{"format":2}`, `{`, `null`} {
+		before := logs.Len()
+		if err := storage.Store(context.Background(), l.homes.file, []byte(broken)); err != nil {
+			t.Fatal(err)
+		}
+		expect(t, restarted(storage, zap.New(core)), "wrong", here, "ada", false)
+		if logs.Len() != before+1 {
+			t.Errorf("%s: %d lines in the log", broken, logs.Len()-before)
+		}
+	}
+}
