@@ -64,6 +64,9 @@ func (a *App) provisionLimits() error {
 		}
 		l.MaxPatterns = *n
 	}
+	if err := checkPatterns(&l); err != nil {
+		return err
+	}
 	if floor := l.LargestFrame(); l.SendQueue < floor {
 		return fmt.Errorf("limits.send_queue: must hold the largest frame, which has %d bytes with this max_payload and max_subscriptions", floor)
 	}
@@ -91,6 +94,20 @@ func (a *App) provisionLimits() error {
 		return fmt.Errorf("slow_consumer: must be drop or disconnect")
 	}
 	a.limits = l
+	return nil
+}
+
+// checkPatterns refuses limits that the hub would cut to half of max_patterns.
+func checkPatterns(l *pubsub.Limits) error {
+	half := (l.MaxPatterns + 1) / 2
+	for name, value := range map[string]int{
+		"max_patterns_per_tenant": l.MaxPatternsPerTenant, "max_patterns_per_token": l.MaxPatternsPerToken,
+	} {
+		if l.MaxPatterns > 0 && value > half {
+			return fmt.Errorf("limits.%s: is %d, and may be at most half of max_patterns, which is %d: lower it to %d, or set max_patterns to %d",
+				name, value, l.MaxPatterns, half, 2*value)
+		}
+	}
 	return nil
 }
 

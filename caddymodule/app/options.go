@@ -38,10 +38,11 @@ type Limits struct {
 	// MaxPatterns, distinct ones, on this edge; no tenant and no token has more than
 	// half of them. Default: 1000000. Zero: no limit.
 	MaxPatterns *int `json:"max_patterns,omitempty"`
-	// MaxPatternsPerTenant on this edge. Default, and zero: half of max_patterns.
+	// MaxPatternsPerTenant on this edge, at most half of max_patterns. Default, and zero:
+	// that.
 	MaxPatternsPerTenant int `json:"max_patterns_per_tenant,omitempty"`
 	// MaxPatternsPerToken on this edge, of those that its connections were the first
-	// to subscribe to. Default, and zero: half of max_patterns.
+	// to subscribe to, at most half of max_patterns. Default, and zero: that.
 	MaxPatternsPerToken int `json:"max_patterns_per_token,omitempty"`
 	// TenantShare is how much of the edge's processors, in percent, the messages of a
 	// tenant may use while those of others come, too, 1 to 100. Default, and zero: 50.
