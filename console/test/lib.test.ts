@@ -133,6 +133,7 @@ test("screens and filters stand in the hash", () => {
     query: { token_id: "ab", tenant: "a&b" },
   });
   assert.equal(routeTo("tokens", { id: "ab", tenant: "" }), "#/tokens?id=ab");
+  assert.equal(routeTo("tokens", { subject: "a b+c" }), "#/tokens?subject=a%20b%2Bc");
   assert.equal(routeTo("edges"), "#/edges");
 });
 

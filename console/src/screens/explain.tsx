@@ -48,9 +48,10 @@ export function Explain({ token, onClose }: { token: AccessToken | undefined; on
     const { token_id: id } = draft;
     if (!/^[0-9a-f]{32}$/.test(id))
       throw new Error("the id of a token has 32 digits of 0-9 and a-f; its secret does not belong here");
-    const { tenant, channel, ...rest } = draft;
     setAnswer(undefined);
-    const body = connect ? rest : { ...rest, tenant, channel };
+    // What is empty is not given.
+    const given = Object.entries(draft).filter(([, value]) => value !== "");
+    const body = Object.fromEntries(given.filter(([name]) => !connect || (name !== "tenant" && name !== "channel")));
     const said = await api.call<Explanation>("POST", "explain", { body });
     if (known?.token_id !== id) {
       const page = await api.get<TokenPage>(`tokens${searchOf({ id, limit: 1 })}`);

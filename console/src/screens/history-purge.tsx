@@ -26,7 +26,7 @@ export function Purge({ target, onClose, onDone }: PurgeProps): JSX.Element {
   const what = tenant ? "tenant" : "history";
   const confirm = async (): Promise<void> => {
     if (typed !== (tenant ?? history)) throw new Error(`what you typed is not the name of the ${what}`);
-    const body = tenant ? { history, tenant, channel } : { history, all: true };
+    const body = tenant ? { history, tenant, channel: channel || undefined } : { history, all: true };
     const { removed } = await api.call<{ removed: number }>("POST", "histories/purge", { body });
     const of = [channel && `channel ${channel}`, tenant && `tenant ${tenant}`, `history ${history}`];
     const place = of.filter((part) => part).join(", ");

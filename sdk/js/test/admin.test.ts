@@ -162,7 +162,7 @@ test("revoke by id and by subject", async (t) => {
     calls.map(({ method, url, body }) => [method, url, body]),
     [
       ["DELETE", "/v1/tokens/0123456789abcdef", undefined],
-      ["DELETE", "/v1/tokens?subject=Zo%C3%AB+%26+co", undefined],
+      ["DELETE", "/v1/tokens?subject=Zo%C3%AB%20%26%20co", undefined],
       ["DELETE", "/v1/tokens?subject=alice", undefined],
       ["DELETE", "/v1/tokens/ab", undefined],
     ],
@@ -235,7 +235,7 @@ test("list, page by page", async (t) => {
   assert.deepEqual(all[1]?.revokedAt, new Date("2026-01-01T12:00:00Z"));
   assert.deepEqual(
     calls.map(({ url }) => url),
-    ["/v1/tokens?tenant=t&subject=alice&limit=2", "/v1/tokens?tenant=t&subject=alice&limit=2&cursor=x+y"],
+    ["/v1/tokens?tenant=t&subject=alice&limit=2", "/v1/tokens?tenant=t&subject=alice&limit=2&cursor=x%20y"],
   );
 });
 
