@@ -78,6 +78,7 @@ func (h *Edges) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	}
 	header := w.Header()
 	header.Set("Access-Control-Allow-Origin", "*")
+	header.Set("Timing-Allow-Origin", "*")
 	header.Set("Cache-Control", "no-store")
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/millrace/millrace/pubsub"
 )
 
 // TestPaths compares paths as the handlers do.
@@ -49,6 +51,13 @@ func TestPing(t *testing.T) {
 		}
 		if method == "GET" && (w.Body.String() != "pong" || h.Get("Cache-Control") != "no-store") {
 			t.Errorf("got %q %v, want pong, which nobody stores", w.Body, h)
+		}
+		w = httptest.NewRecorder()
+		if err := (&Edges{Path: "/edges", List: []pubsub.Edge{{Host: "a"}}}).ServeHTTP(w, httptest.NewRequest(method, "/edges", nil), nil); err != nil {
+			t.Error(err)
+		}
+		if h := w.Header(); w.Code != want || h.Get("Access-Control-Allow-Origin") != "*" || h.Get("Timing-Allow-Origin") != "*" {
+			t.Errorf("%s /edges: got %d %v, want %d for all origins", method, w.Code, h, want)
 		}
 	}
 }
