@@ -98,6 +98,8 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"master-token", "create"}, "--name is required"},
 		{[]string{"master-token", "update", testID}, "nothing to change; allowed: --name"},
 		{[]string{"master-token", "rotate"}, "wrong number of arguments"},
+		{[]string{"master-token", "rotate", testID, "--quiet", "--json"}, "cannot be combined"},
+		{[]string{"token", "explain", "a", "b"}, "--action publish|subscribe|history|presence|connect"},
 		{[]string{"presence", "room.#"}, "a pattern and --subject need --tenant"},
 		{[]string{"presence", "--subject", "ann"}, "a pattern and --subject need --tenant"},
 		{[]string{"presence", "--tenant", "demo", "a", "b"}, "wrong number of arguments"},

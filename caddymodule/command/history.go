@@ -51,7 +51,8 @@ func historyReadCommand() *cobra.Command {
 		Use:   "read <history> <tenant> <pattern>",
 		Short: "Prints the messages that are kept of a pattern, oldest first",
 		Long: "Prints the messages that are kept of a pattern, oldest first: when each was stored, its\n" +
-			"channel, and its payload, with what a terminal cannot show escaped.",
+			"channel, whose it is (sender=<subject>, if the token that published it had a subject), and\n" +
+			"its payload, with what a terminal cannot show escaped.",
 	}
 	admin.add(cmd)
 	cmd.Flags().Var(&after, "after", "begin behind this position")
@@ -85,6 +86,7 @@ func printKept(w io.Writer, answer []byte) (next string, n int, err error) {
 		Messages []struct {
 			Time    time.Time `json:"time"`
 			Channel string    `json:"channel"`
+			Sender  string    `json:"sender"`
 			Payload []byte    `json:"payload"`
 		} `json:"messages"`
 		Next string `json:"next"`
@@ -93,7 +95,11 @@ func printKept(w io.Writer, answer []byte) (next string, n int, err error) {
 		return "", 0, err
 	}
 	for _, m := range page.Messages {
-		if _, err := fmt.Fprintf(w, "%s %s %s\n", timestamp(m.Time), plain(m.Channel), plain(string(m.Payload))); err != nil {
+		sender := ""
+		if m.Sender != "" {
+			sender = "sender=" + plain(m.Sender) + " "
+		}
+		if _, err := fmt.Fprintf(w, "%s %s %s%s\n", timestamp(m.Time), plain(m.Channel), sender, plain(string(m.Payload))); err != nil {
 			return "", 0, err
 		}
 	}

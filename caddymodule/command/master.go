@@ -74,15 +74,10 @@ func masterCreate() *cobra.Command {
 			return createStatic(cmd, spec, admin.json)
 		}
 		return admin.call(cmd, http.MethodPost, "/pubsub/master-tokens", spec, func(answer []byte) error {
-			if !quiet {
-				return showMaster(cmd, answer)
+			if quiet {
+				return showSecret(cmd, answer)
 			}
-			var created struct{ Token string }
-			if err := json.Unmarshal(answer, &created); err != nil {
-				return err
-			}
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), created.Token)
-			return err
+			return showMaster(cmd, answer)
 		})
 	})
 }
@@ -158,6 +153,7 @@ func masterRotate() *cobra.Command {
 	var (
 		admin  adminFlags
 		revoke bool
+		quiet  bool
 	)
 	cmd := &cobra.Command{
 		Use:   "rotate <id>",
@@ -167,9 +163,16 @@ func masterRotate() *cobra.Command {
 	}
 	admin.add(cmd)
 	cmd.Flags().BoolVar(&revoke, "revoke-tokens", false, "also revoke the access tokens that it issued")
+	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "print only the token")
 	return runnable(cmd, argCount{1, 1}, func(cmd *cobra.Command, args []string) error {
+		if quiet && admin.json {
+			return usagef("--quiet and --json cannot be combined")
+		}
 		body := map[string]bool{"revoke_tokens": revoke}
 		return admin.call(cmd, http.MethodPost, masterPath(args[0])+"/rotate", body, func(answer []byte) error {
+			if quiet {
+				return showSecret(cmd, answer)
+			}
 			if err := showMaster(cmd, answer); err != nil || !revoke {
 				return err
 			}
@@ -204,6 +207,18 @@ func masterDelete() *cobra.Command {
 }
 
 func masterPath(id string) string { return "/pubsub/master-tokens/" + url.PathEscape(id) }
+
+// showSecret prints the secret of a master token alone, for scripts.
+func showSecret(cmd *cobra.Command, answer []byte) error {
+	var m struct {
+		Token string `json:"token"`
+	}
+	if err := json.Unmarshal(answer, &m); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(cmd.OutOrStdout(), m.Token)
+	return err
+}
 
 // showMaster prints a master token, with its secret if the answer has it.
 func showMaster(cmd *cobra.Command, answer []byte) error {

@@ -55,6 +55,7 @@ func TestRequests(t *testing.T) {
 		{"master-token update x --name n", []call{{`PATCH /pubsub/master-tokens/x {"name":"n"}`, `{"id":"x","name":"n","max_tokens":9}`}}, 0, "max tokens     9", ""},
 		{"master-token update x --tenant-prefix= --description=", []call{{`PATCH /pubsub/master-tokens/x {"description":"","tenant_prefix":""}`, `{"id":"x"}`}}, 0, "", ""},
 		{"master-token rotate x --revoke-tokens", []call{{`POST /pubsub/master-tokens/x/rotate {"revoke_tokens":true}`, `{"token":"MT_x","revoked_tokens":4}`}}, 0, "revoked access tokens  4", "shown only once"},
+		{"master-token rotate x -q", []call{{`POST /pubsub/master-tokens/x/rotate {"revoke_tokens":false}`, `{"id":"x","token":"MT_x"}`}}, 0, "MT_x\n", ""},
 		{"master-token delete x", []call{{`DELETE /pubsub/master-tokens/x {"revoke_tokens":false}`, ``}}, 0, "deleted\n", ""},
 		{
 			"connections --all --token-id t --subject s --tenant a --ip ::1 --transport websocket",
@@ -87,6 +88,13 @@ func TestRequests(t *testing.T) {
 		{
 			"presence", []call{{"GET /pubsub/presences?limit=1000", `{"presences":[{"presence":"p","tenant":"a","members":3}],"next_cursor":"c"}`}, {"GET /pubsub/presences?cursor=c&limit=1000", `{"presences":[{"presence":"q"}]}`}},
 			0, "p         a       3\nq ", "",
+		},
+		{
+			"history read h a #", []call{{
+				`POST /pubsub/histories/read {"after":"","history":"h","pattern":"#","tenant":"a"}`,
+				`{"messages":[{"time":"2030-01-31T12:00:00Z","channel":"c","sender":"ann","payload":"aGk="},{"time":"2030-01-31T12:00:01Z","channel":"c","payload":"aGk="}]}`,
+			}},
+			0, "2030-01-31T12:00:00Z c sender=ann hi\n2030-01-31T12:00:01Z c hi\n", "",
 		},
 		{"history purge h --tenant a", []call{{`POST /pubsub/histories/purge {"all":false,"history":"h","tenant":"a"}`, `{"removed":3}`}}, 0, "3 messages are deleted.\n", ""},
 		{"history purge h --tenant a --channel c", []call{{`POST /pubsub/histories/purge {"all":false,"channel":"c","history":"h","tenant":"a"}`, `{"removed":3}`}}, 0, "3 messages are deleted.\n", ""},

@@ -40,7 +40,15 @@ type keptMessage struct {
 	Position string    `json:"position"`
 	Time     time.Time `json:"time"` // when it was stored
 	Channel  string    `json:"channel"`
+	Sender   string    `json:"sender,omitempty"` // the subject of the token that published it
 	Payload  []byte    `json:"payload"`
+}
+
+func showKept(m history.Kept) keptMessage {
+	return keptMessage{
+		Position: m.Position.String(), Time: time.UnixMilli(int64(m.Position.T)).UTC(),
+		Channel: m.Channel, Sender: string(m.Sender), Payload: m.Payload,
+	}
 }
 
 // historyRead answers the call that reads messages.
@@ -110,7 +118,7 @@ func readHistory(live *app.Running, r *http.Request, body []byte) (any, error) {
 			return answer, err
 		}
 		for _, m := range page.Messages {
-			answer.Messages = append(answer.Messages, keptMessage{m.Position.String(), time.UnixMilli(int64(m.Position.T)).UTC(), m.Channel, m.Payload})
+			answer.Messages = append(answer.Messages, showKept(m))
 		}
 		if page.Through.N >= head.N {
 			return answer, nil

@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -85,6 +86,14 @@ func TestHistoryList(t *testing.T) {
 type observer struct{ told []hook.Operation }
 
 func (o *observer) Operated(op hook.Operation) { o.told = append(o.told, op) }
+
+// Operators see whose a message is.
+func TestShowKept(t *testing.T) {
+	got, err := json.Marshal(showKept(history.Kept{Channel: "a", Sender: []byte("ann"), Payload: []byte("hi")}))
+	if err != nil || !strings.Contains(string(got), `"channel":"a","sender":"ann","payload":"aGk="`) {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
 
 // Hooks are told which history was read or purged, and of which tenant and channel, also if
 // that failed.
