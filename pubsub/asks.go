@@ -14,8 +14,14 @@ import (
 // beyond, the answer is try_later at once.
 const maxAsks = 4096
 
-// hooksDecide reports whether there are hooks to be asked about subscriptions.
-func (s *Session) hooksDecide() bool { return len(s.hub.hooks.Load().authorizeSubscribe) > 0 }
+// hooksDecide reports whether there are hooks to be asked about a command.
+func (s *Session) hooksDecide(c *command) bool {
+	switch c.verb {
+	case wire.VerbUnsub, wire.VerbLeave, wire.VerbUnwho:
+		return false
+	}
+	return len(s.hub.hooks.Load().authorizeSubscribe) > 0
+}
 
 // startAsk counts a question about a command, or refuses the command if too many are under way. The
 // caller holds s.subscribing.
@@ -40,21 +46,23 @@ func (s *Session) askSubscribe(c *command) *hook.Refusal {
 
 // conclude carries out a command that the hooks have decided about.
 func (s *Session) conclude(c *command, refusal *hook.Refusal) {
+	if refusal == nil { // the share is waited for before the lock is taken
+		if pace, ok := s.beginPaced(c.key.tenant); ok {
+			defer pace.end()
+		}
+	}
 	s.subscribing.Lock()
 	defer s.subscribing.Unlock()
 	if s.Closing() {
 		return
 	}
 	s.commands.asking--
-	code := s.overLimit(c.key, c.pattern) // the limits may have changed meanwhile
-	if refusal != nil {
-		code = refusal.Code
+	switch {
+	case refusal != nil:
+		s.reject(refusal.Code, c.verb.String(), c.key.tenant, c.key.pattern)
+	case s.prepare(c): // the limits may have changed meanwhile
+		s.begin(c)
 	}
-	if code != "" {
-		s.reject(code, c.verb.String(), c.key.tenant, c.key.pattern)
-		return
-	}
-	s.begin(c, s.hub.cpuAccountOf([]byte(c.key.tenant)))
 }
 
 // takeAsk counts a question for the edge and the token, if they have room for one more,

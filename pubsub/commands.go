@@ -13,6 +13,7 @@ type command struct {
 	pattern pattern.Pattern
 	from    wire.From // of RSUB
 	count   bool      // of WHO
+	allowed bool      // by the token, whose rights do not change
 	release func()    // gives takeAsk back, while hooks are asked about the command
 }
 
@@ -63,7 +64,8 @@ type commandQueues struct {
 }
 
 // handleCommand carries out a command or, if it has to wait for hooks, lets it wait: what follows on
-// the connection waits only when there is no room for that. The reader calls it.
+// the connection waits only when there is no room for that, or for the share of a tenant. The reader
+// calls it.
 func (s *Session) handleCommand(c *command) {
 	s.subscribing.Lock()
 	defer s.subscribing.Unlock()
@@ -71,12 +73,7 @@ func (s *Session) handleCommand(c *command) {
 		busy := s.commands.has(key)
 		switch {
 		case busy:
-		case !s.prepare(c):
-			return
-		case !s.hooksDecide():
-			s.begin(c, s.cachedAccount([]byte(c.key.tenant)))
-			return
-		case s.startWorker(c):
+		case !s.carryOut(c), s.startWorker(c):
 			return
 		}
 		if s.queueCommand(key, c, busy) {
@@ -92,29 +89,79 @@ func (s *Session) handleCommand(c *command) {
 	}
 }
 
-// prepare carries out a command that no hook is asked about, and refuses what the token and the
-// limits do not allow. It reports whether there is something left to begin; then it may be repeated.
-// The caller holds s.subscribing.
+// carryOut carries out a command, unless it reports true: hooks have to be asked about it. The caller
+// holds s.subscribing, without which carryOut waits for shares of tenants, and sees to it that no
+// further command of the queue is carried out meanwhile.
+func (s *Session) carryOut(c *command) (ask bool) {
+	s.finishDeferred(c)
+	switch {
+	case s.Closing(), !s.prepare(c):
+		return false
+	case s.hooksDecide(c):
+		return true
+	}
+	s.paced(c.key.tenant, func() {
+		switch {
+		case !s.prepare(c): // any more
+		case s.hooksDecide(c): // since a reload
+			ask = true
+		default:
+			s.begin(c)
+		}
+	})
+	return ask
+}
+
+// prepare answers a command that changes nothing, and refuses what the token and the limits do not
+// allow. It reports whether there is something left to begin; then it may be repeated, and is after
+// each wait. The caller holds s.subscribing.
 func (s *Session) prepare(c *command) bool {
 	switch c.verb {
 	case wire.VerbSub, wire.VerbUnsub:
-		return s.prepareSubscription(c)
+		c.allowed = s.prepareSubscription(c)
 	case wire.VerbRsub:
-		return s.prepareRsub(c)
+		c.allowed = s.prepareRsub(c)
+	default:
+		c.allowed = s.preparePresence(c)
 	}
-	return s.preparePresence(c)
+	return c.allowed
 }
 
-// begin carries out what the hooks allow; l is the load of the tenant. The caller holds
-// s.subscribing.
-func (s *Session) begin(c *command, l *cpuAccount) {
+// begin carries out what was just prepared. The caller has waited for the share of the tenant, and
+// has held s.subscribing since before prepare.
+func (s *Session) begin(c *command) {
 	switch c.verb {
 	case wire.VerbSub:
-		s.subscribe(c.key, c.pattern, l)
+		s.subscribe(c.key, c.pattern)
+	case wire.VerbUnsub:
+		s.unsubscribe(c.key)
 	case wire.VerbRsub:
-		s.resubscribe(c.key, c.pattern, c.from, l)
+		s.resubscribe(c.key, c.pattern, c.from)
 	default:
 		s.beginPresence(c)
+	}
+}
+
+// beginPaced waits for the share of a tenant, which the client must have a right in. It reports false
+// if the session ends meanwhile. The caller does not hold s.subscribing.
+func (s *Session) beginPaced(tenant string) (pace, bool) {
+	return s.hub.beginPaced(s.hub.cpuAccountOf([]byte(tenant)), s.done)
+}
+
+// paced calls f once the share of a tenant allows it, which the client must have a right in, and
+// charges it for the time that f takes. The caller holds s.subscribing, without which paced waits:
+// a reload needs that of every session. So the caller looks again, in f, at what may have
+// changed. F is not called if the session ends meanwhile.
+func (s *Session) paced(tenant string, f func()) {
+	s.subscribing.Unlock()
+	pace, ok := s.beginPaced(tenant)
+	s.subscribing.Lock()
+	if !ok {
+		return
+	}
+	defer pace.end()
+	if !s.Closing() {
+		f()
 	}
 }
 
@@ -206,10 +253,7 @@ func (s *Session) carryOutNext(key *queueKey) (question *command, more bool) {
 	case c == nil:
 		s.commands.workers--
 		return nil, false
-	case !s.prepare(c):
-	case !s.hooksDecide():
-		s.begin(c, s.hub.cpuAccountOf([]byte(c.key.tenant)))
-	case s.startAsk(c):
+	case s.carryOut(c) && s.startAsk(c):
 		return c, true
 	}
 	return nil, true

@@ -185,3 +185,61 @@ func TestChangesWhileCommandsWait(t *testing.T) {
 		c.answer("PING", "PONG")
 	})
 }
+
+// No command overtakes one about its pattern that waits for the share of the tenant.
+func TestCommandsWaitForTheShareInOrder(t *testing.T) {
+	for _, hooks := range [][]*recordingHook{nil, {{}}} {
+		t.Run(fmt.Sprintf("hooks=%d", len(hooks)), func(t *testing.T) {
+			withHistory(t, fastLimits(), func(r *rig) {
+				for _, h := range hooks {
+					r.withHooks(h)
+				}
+				c := r.connect("x")
+				giveBack := r.takeTurns("t")
+				lines := []string{"SUB:t:chat.a", "UNSUB:t:chat.a", "RSUB:t:chat.a:now", "UNSUB:t:chat.a", "SUB:t:chat.a"}
+				c.readers.Go(func() {
+					for _, line := range lines {
+						c.HandleLine([]byte(line))
+					}
+				})
+				time.Sleep(time.Minute)
+				equal(t, "answers", c.okAndErr(), "")
+				giveBack()
+				synctest.Wait()
+				want := "OK:SUB:t:chat.a OK:UNSUB:t:chat.a OK:RSUB:t:chat.a:@0:complete OK:UNSUB:t:chat.a OK:SUB:t:chat.a"
+				equal(t, "answers", c.okAndErr(), want)
+			})
+		})
+	}
+}
+
+// What changes while a command waits for the share of the tenant holds for it: limits, and hooks.
+func TestChangesWhileCommandsWaitForTheShare(t *testing.T) {
+	none := func(r *rig) { r.hub.SetLimits(with(func(l *Limits) { l.MaxSubscriptions = 0 })) }
+	refuse := func(r *rig) {
+		r.withHooks(&recordingHook{subscribe: func(context.Context, hook.Subscription) error {
+			return &hook.Refusal{Code: wire.CodePermissionDenied}
+		}})
+	}
+	allow := func(r *rig) { r.withHooks(&recordingHook{}) }
+	for _, c := range []struct {
+		before, change func(*rig)
+		want           string
+	}{
+		{func(*rig) {}, none, "ERR:too_many_subscriptions:SUB:t:a"},
+		{allow, none, "ERR:too_many_subscriptions:SUB:t:a"},
+		{func(*rig) {}, refuse, "ERR:permission_denied:SUB:t:a"},
+	} {
+		inBubble(t, fastLimits(), func(r *rig) {
+			c.before(r)
+			client := r.connect("x")
+			giveBack := r.takeTurns("t")
+			client.readers.Go(func() { client.HandleLine([]byte("SUB:t:a")) })
+			synctest.Wait()
+			c.change(r)
+			giveBack()
+			synctest.Wait()
+			equal(t, "answer", client.okAndErr(), c.want)
+		})
+	}
+}

@@ -58,10 +58,36 @@ func (s *Session) runReadyUnsubs() {
 	s.readyUnsubs = nil
 	s.mu.Unlock()
 	for _, p := range due {
-		if s.deferredUnsubs[p.key] == p { // otherwise it was executed for another reason
-			s.unsubscribe(p.key)
+		s.executeDeferred(p)
+	}
+}
+
+// finishDeferred executes the deferred UNSUBs that a command does not let wait any longer: the one about
+// its subscription and, when it adds a subscription, all, which limits then do not count. The caller
+// holds s.subscribing, as for paced.
+func (s *Session) finishDeferred(c *command) {
+	switch c.verb {
+	case wire.VerbSub, wire.VerbUnsub, wire.VerbRsub:
+		s.executeDeferred(s.deferredUnsubs[c.key])
+	}
+	if c.verb == wire.VerbSub && s.subscriptions[c.key] == nil {
+		for _, p := range s.deferredUnsubs {
+			s.executeDeferred(p)
 		}
 	}
+}
+
+// executeDeferred executes a deferred UNSUB, unless that was done for another reason; nil: there
+// is none. The caller holds s.subscribing, as for paced.
+func (s *Session) executeDeferred(p *deferredUnsub) {
+	if p == nil {
+		return
+	}
+	s.paced(p.key.tenant, func() {
+		if s.deferredUnsubs[p.key] == p {
+			s.unsubscribe(p.key)
+		}
+	})
 }
 
 const (

@@ -90,6 +90,11 @@
 //	sequencers.setting → Session.subscribing → sequencer.feedsMu
 //	Session.subscribing → locks of the history store → publishWindow.mu → Session.mu → sequencer.mu, replays.mu
 //
+// A client, a hook's answer, and the turn or the debt of a tenant that is over its share
+// (pace.go) are waited for with none of them held: a reload, which takes Session.subscribing of
+// every session, and a stop finish in a time that does not depend on clients. Who has a turn
+// may take any of them.
+//
 // Hub.mu and tenant.mu are never held together. [Broker.Subscribe] and
 // [Broker.Unsubscribe] are called with tenant.mu held, [Directory] methods of a drain
 // with Hub.mu, and [Catcher.CatchUp] of an UNSUB with Session.subscribing. So a broker

@@ -1,6 +1,7 @@
 package pubsub
 
 import (
+	"context"
 	"errors"
 	"net/netip"
 	"sync"
@@ -74,6 +75,11 @@ type Hub struct {
 	drainSets       []*drainSet
 	draining        *drainSet     // nil: the hub does not drain
 	quit            chan struct{} // closed when it does
+
+	// served is closed when the last client has left for good: no message waits for its
+	// tenant's share any more.
+	served      <-chan struct{}
+	closeServed func()
 }
 
 // NewHub makes a hub that owns broker and joins it.
@@ -90,6 +96,8 @@ func NewHub(broker Broker, limits Limits, log *zap.Logger) *Hub {
 		subjectAccounts: accounts[tenantSubject]{},
 		quit:            make(chan struct{}),
 	}
+	served, closeServed := context.WithCancel(context.Background())
+	h.served, h.closeServed = served.Done(), closeServed
 	h.replays.hub = h
 	h.SetLimits(limits)
 	h.hooks.Store(new(hooks))
@@ -218,9 +226,11 @@ func (h *Hub) now() time.Duration { return time.Since(h.epoch) }
 // Go runs a transport's goroutine; [Hub.Close] waits for it.
 func (h *Hub) Go(f func()) { h.wg.Go(f) }
 
-// Close drains the hub, waits for all its goroutines, and closes the broker.
+// Close drains the hub, waits for all its goroutines, and closes the broker. How long the drain
+// takes is bounded by [Limits.Drain] and closeGrace, whatever the clients do.
 func (h *Hub) Close() error {
 	<-h.Drain()
+	h.closeServed()
 	h.stopFollowing()
 	h.stopPresences()
 	h.wg.Wait()

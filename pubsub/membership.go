@@ -61,49 +61,54 @@ func (s *Session) handlePresence(line wire.Line) {
 
 // preparePresence is prepare of a JOIN, LEAVE, WHO or UNWHO.
 func (s *Session) preparePresence(c *command) bool {
-	ps, key := s.hub.presences.Load(), c.key
+	key := c.key
 	if s.presence == nil {
 		s.presence = &sessionPresence{joined: map[presence.Key]struct{}{}, watched: map[subscriptionKey]*whoReceiver{}}
 	}
 	_, joined := s.presence.joined[s.member(key)]
 	var refusal wire.Code
+	var changes bool
 	switch c.verb {
 	case wire.VerbJoin:
-		if refusal = s.mayJoin(key, c.pattern); refusal == "" && !joined { // otherwise repeated: acknowledged again
+		if !c.allowed {
+			refusal = s.mayJoin(key, c.pattern)
+		}
+		changes = !joined // otherwise repeated: acknowledged again
+		if refusal == "" && changes {
 			refusal = s.overLimit(key, c.pattern)
-			if refusal == "" {
-				return true
-			}
 		}
 	case wire.VerbWho:
-		if refusal = s.mayWatch(key, c.pattern, c.count); refusal == "" {
+		changes = true
+		if refusal = s.mayWatch(c); refusal == "" {
 			refusal = s.overLimit(key, c.pattern)
 		}
-		if refusal == "" {
-			return true
-		}
 	case wire.VerbLeave:
-		if joined {
-			s.paced(key.tenant, func() { s.leave(ps, key) })
-		}
+		changes = joined
 	default:
-		if s.presence.watched[key] != nil {
-			s.paced(key.tenant, func() { s.unwatchPresence(ps, key) })
-		}
+		changes = s.presence.watched[key] != nil
+	}
+	if refusal == "" && changes {
+		return true
 	}
 	s.answerPresence(c.verb, key, refusal)
 	return false
 }
 
-// beginPresence carries out a JOIN or a WHO, and answers it. The caller holds s.subscribing.
+// beginPresence carries out what preparePresence has left, and answers it; see begin.
 func (s *Session) beginPresence(c *command) {
-	refusal := wire.CodeNoPresence // gone while the hooks were asked
-	if ps := s.hub.currentPresences(); ps != nil {
-		if c.verb == wire.VerbJoin {
-			refusal = s.join(ps, c.key)
-		} else {
-			refusal = s.watchPresence(ps, c.key, c.pattern, c.count)
-		}
+	var refusal wire.Code
+	ps, inForce := s.hub.presences.Load(), s.hub.Presences() != nil
+	switch {
+	case c.verb == wire.VerbLeave:
+		s.leave(ps, c.key)
+	case c.verb == wire.VerbUnwho:
+		s.unwatchPresence(ps, c.key)
+	case !inForce: // since the line was read
+		refusal = wire.CodeNoPresence
+	case c.verb == wire.VerbJoin:
+		refusal = s.join(ps, c.key)
+	default:
+		refusal = s.watchPresence(ps, c.key, c.pattern, c.count)
 	}
 	s.answerPresence(c.verb, c.key, refusal)
 }
@@ -119,15 +124,6 @@ func (s *Session) answerPresence(verb wire.Verb, key subscriptionKey, refusal wi
 	s.acknowledge(verb, key.tenant, key.pattern)
 	if who := s.presence.watched[key]; verb == wire.VerbWho && who != nil {
 		who.ready.Store(true)
-	}
-}
-
-// paced charges what f does to the share of a tenant, which the client must have a right in,
-// and waits if that is used up. F is not called if the session ends meanwhile.
-func (s *Session) paced(tenant string, f func()) {
-	if pace, ok := s.hub.beginPaced(s.hub.cpuAccountOf([]byte(tenant)), s.done); ok {
-		defer pace.end()
-		f()
 	}
 }
 
@@ -151,13 +147,11 @@ func (s *Session) mayJoin(key subscriptionKey, p pattern.Pattern) wire.Code {
 // s.subscribing.
 func (s *Session) join(ps *presences, key subscriptionKey) wire.Code {
 	member := s.member(key)
-	var err error
-	s.paced(key.tenant, func() {
-		if err = ps.registry.Join(member, s.identity.Info); err == nil {
-			s.presence.joined[member] = struct{}{}
-			s.patternBytes += int32(len(key.pattern))
-		}
-	})
+	err := ps.registry.Join(member, s.identity.Info)
+	if err == nil {
+		s.presence.joined[member] = struct{}{}
+		s.patternBytes += int32(len(key.pattern))
+	}
 	return codeOfPresence(err)
 }
 
@@ -173,18 +167,18 @@ func (s *Session) leave(ps *presences, key subscriptionKey) {
 
 // mayWatch returns the code of a refusal of a WHO; empty: the token allows it, and the client does
 // not watch it yet. The caller holds s.subscribing.
-func (s *Session) mayWatch(key subscriptionKey, p pattern.Pattern, count bool) wire.Code {
-	allowed := s.allows(func(r Rights) bool {
-		if count {
-			return r.CanSubscribe(key.tenant, p)
+func (s *Session) mayWatch(c *command) wire.Code {
+	allowed := c.allowed || s.allows(func(r Rights) bool {
+		if c.count {
+			return r.CanSubscribe(c.key.tenant, c.pattern)
 		}
 		reader, ok := r.(PresenceReader)
-		return ok && reader.CanReadPresence(key.tenant, p)
+		return ok && reader.CanReadPresence(c.key.tenant, c.pattern)
 	})
 	switch {
 	case !allowed:
 		return wire.CodePermissionDenied
-	case s.presence.watched[key] != nil:
+	case s.presence.watched[c.key] != nil:
 		return wire.CodeBadRequest
 	}
 	return ""
@@ -198,12 +192,10 @@ func (s *Session) watchPresence(ps *presences, key subscriptionKey, p pattern.Pa
 	}
 	who := &whoReceiver{session: s, tenant: []byte(key.tenant), pattern: p}
 	var err error
-	s.paced(key.tenant, func() {
-		if who.watcher, err = ps.registry.Watch(key.tenant, p, count, who); err == nil {
-			s.presence.watched[key] = who
-			s.countWatched(who, 1)
-		}
-	})
+	if who.watcher, err = ps.registry.Watch(key.tenant, p, count, who); err == nil {
+		s.presence.watched[key] = who
+		s.countWatched(who, 1)
+	}
 	return codeOfPresence(err)
 }
 

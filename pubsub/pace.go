@@ -34,9 +34,10 @@ func (h *Hub) beginPaced(l *cpuAccount, canceled <-chan struct{}) (p pace, ok bo
 }
 
 // beginPacedReceived is begin for a message that the broker hands over, from another edge or
-// this one: it takes no turn, as the tenant's messages come one at a time anyway.
+// this one: it takes no turn, as the tenant's messages come one at a time anyway. It is
+// handled also if it need not wait any more.
 func (h *Hub) beginPacedReceived(l *cpuAccount) (p pace) {
-	p = pace{hub: h, account: l, chargedUntil: h.now()}
+	p = pace{hub: h, account: l, chargedUntil: h.now(), canceled: h.served}
 	h.noteMessage(l, p.chargedUntil)
 	if h.debt(l, p.chargedUntil) > 0 {
 		p.waitUntilPaid()

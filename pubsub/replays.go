@@ -168,7 +168,7 @@ func (g *replays) awaitPaid(t *tenantReplays) bool {
 	}
 	t.paying = true
 	h.Go(func() {
-		p := pace{hub: h, account: account}
+		p := pace{hub: h, account: account, canceled: h.served}
 		p.waitUntilPaid()
 		g.mu.Lock()
 		defer g.mu.Unlock()

@@ -32,16 +32,13 @@ func (s *Session) handleRsub(line wire.Line) {
 // prepareRsub is prepare of an RSUB.
 func (s *Session) prepareRsub(c *command) bool {
 	key, p := c.key, c.pattern
-	if s.deferredUnsubs[key] != nil {
-		s.unsubscribe(key)
-	}
 	var of *history.History
 	if hs := s.hub.currentHistories(); hs != nil { // otherwise they are gone since the line was read
 		of = hs.set.Containing(key.tenant, p)
 	}
 	var refusal wire.Code
 	switch {
-	case !s.maySubscribe(key.tenant, p), c.from.Origin != wire.OriginNow && !s.mayReadHistory(key.tenant, p):
+	case !c.allowed && !s.mayResubscribe(key.tenant, p, c.from):
 		refusal = wire.CodePermissionDenied
 	case s.isSubscribed(key), c.from.Origin == wire.OriginLastN && p.Shape() != 0:
 		refusal = wire.CodeBadRequest
@@ -56,6 +53,10 @@ func (s *Session) prepareRsub(c *command) bool {
 	return refusal == ""
 }
 
+func (s *Session) mayResubscribe(tenant string, p pattern.Pattern, from wire.From) bool {
+	return s.maySubscribe(tenant, p) && (from.Origin == wire.OriginNow || s.mayReadHistory(tenant, p))
+}
+
 // isSubscribed reports whether the session has this tenant and pattern already, with
 // positions or without. The caller holds s.subscribing.
 func (s *Session) isSubscribed(key subscriptionKey) bool {
@@ -64,29 +65,19 @@ func (s *Session) isSubscribed(key subscriptionKey) bool {
 	return s.subscriptions[key] != nil || s.subscriptions[other] != nil
 }
 
-// resubscribe begins a subscription with positions; l is the load of the tenant. The
-// caller holds s.subscribing.
-func (s *Session) resubscribe(key subscriptionKey, p pattern.Pattern, from wire.From, l *cpuAccount) {
-	pace, ok := s.hub.beginPaced(l, s.done)
-	if !ok {
-		return
-	}
-	defer pace.end()
+// resubscribe begins a subscription with positions; see begin.
+func (s *Session) resubscribe(key subscriptionKey, p pattern.Pattern, from wire.From) {
 	verb := wire.VerbRsub.String()
 	hs, of := s.hub.currentHistories(), (*history.History)(nil)
 	if hs != nil {
 		of = hs.set.Containing(key.tenant, p)
 	}
-	switch {
-	case s.isSubscribed(key): // since the hooks were asked
-		s.reject(wire.CodeBadRequest, verb, key.tenant, key.pattern)
-		return
-	case of == nil:
+	if of == nil { // a reload is under way
 		s.reject(wire.CodeNoHistory, verb, key.tenant, key.pattern)
 		return
 	}
 	q, err := s.hub.acquireSequencer(hs, of, key.tenant)
-	if err != nil { // the store is closed, or does not have it: a reload is under way
+	if err != nil { // the store is closed, or does not have it: likewise
 		s.reject(wire.CodeNoHistory, verb, key.tenant, key.pattern)
 		return
 	}

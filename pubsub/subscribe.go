@@ -35,28 +35,15 @@ func (s *Session) handleSubscription(line wire.Line) {
 
 // prepareSubscription is prepare of a SUB or UNSUB.
 func (s *Session) prepareSubscription(c *command) bool {
-	key := c.key
-	if s.deferredUnsubs[key] != nil { // it does not wait any longer than until the next line about it
-		s.unsubscribe(key)
-	}
-	if c.verb == wire.VerbUnsub {
-		if !s.deferUnsub(key) {
-			s.unsubscribe(key)
-		}
-		return false
-	}
-	existing := s.subscriptions[key]
-	if s.subscriptions[key.main()].isResumable() {
-		s.reject(wire.CodeBadRequest, c.verb.String(), key.tenant, key.pattern)
-		return false
-	}
-	if existing == nil {
-		for deferred := range s.deferredUnsubs { // the limits below do not count these subscriptions
-			s.unsubscribe(deferred)
-		}
-	}
+	key, existing := c.key, s.subscriptions[c.key]
 	switch {
-	case !s.maySubscribe(key.tenant, c.pattern):
+	case c.verb == wire.VerbUnsub && existing == nil:
+		s.unsubscribe(key)
+	case c.verb == wire.VerbUnsub:
+		return !s.deferUnsub(key)
+	case s.subscriptions[key.main()].isResumable():
+		s.reject(wire.CodeBadRequest, c.verb.String(), key.tenant, key.pattern)
+	case !c.allowed && !s.maySubscribe(key.tenant, c.pattern):
 		s.reject(wire.CodePermissionDenied, c.verb.String(), key.tenant, key.pattern)
 	case existing != nil: // repeated: acknowledged again, changes nothing
 		s.ackWhenConfirmed(key, existing)
@@ -88,18 +75,8 @@ func (s *Session) overLimit(key subscriptionKey, p pattern.Pattern) wire.Code {
 	return ""
 }
 
-// subscribe adds a subscription and answers the SUB; l is the load of the tenant. The
-// caller holds s.subscribing.
-func (s *Session) subscribe(key subscriptionKey, p pattern.Pattern, l *cpuAccount) {
-	pace, ok := s.hub.beginPaced(l, s.done)
-	if !ok {
-		return
-	}
-	defer pace.end()
-	if s.subscriptions[key.main()].isResumable() { // since the hooks were asked
-		s.reject(wire.CodeBadRequest, wire.VerbSub.String(), key.tenant, key.pattern)
-		return
-	}
+// subscribe adds a subscription and answers the SUB; see begin.
+func (s *Session) subscribe(key subscriptionKey, p pattern.Pattern) {
 	sub, refused := s.hub.addSubscription(key.tenant, p, s, key.ownStream)
 	if sub == nil {
 		s.reject(refused, wire.VerbSub.String(), key.tenant, key.pattern)
@@ -154,20 +131,14 @@ func (s *Session) bumpSubsVersion() { s.subsVersion = s.hub.subsVersion.Add(1) }
 func (s *Session) unsubscribe(key subscriptionKey) {
 	existing := s.subscriptions[key]
 	delete(s.deferredUnsubs, key)
-	if existing != nil {
-		pace, ok := s.hub.beginPaced(s.hub.cpuAccountOf([]byte(key.tenant)), s.done)
-		if !ok {
-			return
-		}
-		defer pace.end()
-		if existing.isResumable() {
-			s.removeResumable(key, existing)
-		} else {
-			s.hub.removeSubscription(key.tenant, existing)
-			s.patternBytes -= int32(len(key.pattern))
-			s.shapes.remove(existing.interest.shape)
-			s.runUnsubscribedHooks(key, false)
-		}
+	switch {
+	case existing.isResumable():
+		s.removeResumable(key, existing)
+	case existing != nil:
+		s.hub.removeSubscription(key.tenant, existing)
+		s.patternBytes -= int32(len(key.pattern))
+		s.shapes.remove(existing.interest.shape)
+		s.runUnsubscribedHooks(key, false)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
