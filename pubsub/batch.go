@@ -100,6 +100,9 @@ func (s *Session) takeOrdered(l *lane, b *batch) (pause time.Duration) {
 		if f == nil {
 			break
 		}
+		if f.late != nil && s.removeLate(f.late, now.Sub(s.hub.epoch)) {
+			continue
+		}
 		if f.caps != nil && limits.TenantEgressKB > 0 && s.closing == nil {
 			if pause = f.caps.egress.wait(now, kb(limits.TenantEgressKB)); pause > 0 {
 				break

@@ -1,8 +1,6 @@
 package pubsub
 
 import (
-	"time"
-
 	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/wire"
 )
@@ -29,9 +27,8 @@ func (s *Session) catchUp(r *resumable, page history.Page, frames []*frame) {
 		s.tellGap(r, r.cursor)
 	}
 	if r.lags(page) {
-		r.newest = false
-		s.tellGap(r, r.sequencer.handedAt(page.Through))
-		s.goLive(r)
+		s.tellGap(r, positionBefore(r.cursor, page.Messages[0].Position))
+		s.skipToNewest(r, r.cursor)
 		return
 	}
 	lost := page.Removed.N > max(r.cursor.N, r.known) && !r.newest
@@ -46,6 +43,9 @@ func (s *Session) catchUp(r *resumable, page history.Page, frames []*frame) {
 			s.tellGap(r, wire.Position{Epoch: at.Epoch, N: at.N - 1, T: at.T})
 		}
 		r.gapInFront = r.gapInFront && lost
+		if r.skipping {
+			s.skipped(r, page.Messages[i].Channel)
+		}
 		if !s.pushKept(f, limits) {
 			return
 		}
@@ -61,6 +61,7 @@ func (s *Session) catchUp(r *resumable, page history.Page, frames []*frame) {
 	if r.newest && r.cursor.N >= r.until.N { // whatever was stored since is wanted
 		r.newest = false
 	}
+	s.endSkip(r)
 	if lost && r.ahead() <= r.cursor.N { // no further page would find out
 		s.tellGap(r, page.Through)
 	}
@@ -70,15 +71,11 @@ func (s *Session) catchUp(r *resumable, page history.Page, frames []*frame) {
 // lags reports whether what the page begins with is older than the history lets a
 // subscription be behind. What the client asked for when it began does not count.
 func (r *resumable) lags(page history.Page) bool {
-	limit := r.sequencer.definition.Load().MaxLag
-	if limit == 0 || r.newest || len(page.Messages) == 0 {
+	if r.newest || len(page.Messages) == 0 {
 		return false
 	}
-	first := time.UnixMilli(int64(page.Messages[0].Position.T))
-	if first.Before(r.since) {
-		first = r.since
-	}
-	return time.Since(first) > limit
+	expires := r.sequencer.expiresAt(page.Messages[0].Position.T, r.since)
+	return expires != 0 && r.sequencer.hub.now() > expires
 }
 
 // ahead is the number of the last message that does not come to it while it is live.
@@ -87,7 +84,7 @@ func (r *resumable) ahead() uint64 { return max(r.sequencer.handedTo().N, r.leas
 // goLive makes a subscription live if it has all that was handed on. The caller holds
 // s.mu.
 func (s *Session) goLive(r *resumable) {
-	if r.ahead() > r.cursor.N {
+	if r.skipping || r.ahead() > r.cursor.N {
 		return
 	}
 	r.live, r.newest = true, false
@@ -98,7 +95,7 @@ func (s *Session) goLive(r *resumable) {
 func (s *Session) sayCaughtUp(r *resumable) {
 	if !r.said {
 		r.said = true
-		s.pushInOrder(wire.AppendOKRsub(nil, r.key.tenant, r.key.pattern, r.cursor, !r.gap))
+		s.pushReached(r, wire.AppendOKRsub(nil, r.key.tenant, r.key.pattern, r.cursor, !r.gap), true)
 	}
 }
 
@@ -107,7 +104,7 @@ func (s *Session) sayCaughtUp(r *resumable) {
 func (s *Session) tellGap(r *resumable, at wire.Position) {
 	r.gap, r.cursor = true, at
 	s.hub.count.gaps.Add(1)
-	s.pushInOrder(wire.AppendGap(nil, r.key.tenant, r.key.pattern, at))
+	s.pushReached(r, wire.AppendGap(nil, r.key.tenant, r.key.pattern, at), false)
 }
 
 // pushInOrder queues a line behind the deliveries that came before it. The caller holds

@@ -35,6 +35,7 @@ const (
 	dropQueueMemory
 	dropDisconnect
 	dropClosed
+	dropMaxLag
 	dropKinds
 )
 

@@ -28,6 +28,8 @@
 //	    enqueue  frames with positions, on the subscriptions that are live
 //	    fan out  frames without to plain subscriptions, as above
 //
+// What waits in a queue and is too old for its history is removed when its turn comes (late.go).
+//
 // A subscription with positions that is not live reads pages of the store (replay.go) until
 // it has all that was handed on (resumable.go).
 //

@@ -15,4 +15,5 @@ type frame struct {
 	holders uint32
 	at      time.Duration // when the publish was accepted, on the hub's clock
 	caps    *byteCaps     // of the tenant; nil: it has none
+	late    *lateness     // it, or a line about its subscription, may be removed; nil: it may not
 }

@@ -297,22 +297,6 @@ func TestRsubBehindGap(t *testing.T) {
 	}, func(d *history.Definition) { d.Limits.Messages = 10 })
 }
 
-func TestRsubMaxLag(t *testing.T) {
-	withHistory(t, with(func(l *Limits) { l.SendQueue = 64 << 10 }), func(r *rig) {
-		c, p := r.pair("RSUB:t:chat.#:now")
-		release := c.block()
-		p.repeat(100, "t", "chat.a", strings.Repeat("x", 1000))
-		time.Sleep(11 * time.Second)
-		release()
-		got := c.takeShort()
-		if last := got[len(got)-1]; last != "GAP:t:chat.#:@100" || len(got) > 66 {
-			t.Errorf("%d messages and lines, the last is %.40s", len(got), last)
-		}
-		p.publish("t", "chat.a", "live")
-		c.expect("t/chat.a=live [chat.#] @101")
-	}, func(d *history.Definition) { d.MaxLag = 10 * time.Second; d.Limits.Messages = 1000 })
-}
-
 func TestRsubAt(t *testing.T) {
 	withHistory(t, fastLimits(), func(r *rig) {
 		c, p := r.pair("RSUB:t:chat.a:now")

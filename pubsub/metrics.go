@@ -71,8 +71,12 @@ const OtherTenants = "(other)"
 // DropReasons are the keys of [Metrics.Dropped]: "queue_full" (slow_consumer
 // drop), "queue_memory" (likewise, because the queues of all sessions, or of those of the
 // same token, tenant or address, have no room), "disconnect" (queued when a session was
-// closed because its client was slow), and "closed" (queued when it closed otherwise).
-var DropReasons = []string{dropQueueFull: "queue_full", dropQueueMemory: "queue_memory", dropDisconnect: "disconnect", dropClosed: "closed"}
+// closed because its client was slow), "closed" (queued when it closed otherwise), and "max_lag"
+// (of a history, older than it allows).
+var DropReasons = []string{
+	dropQueueFull: "queue_full", dropQueueMemory: "queue_memory", dropDisconnect: "disconnect", dropClosed: "closed",
+	dropMaxLag: "max_lag",
+}
 
 // SlowReasons are the keys of [Metrics.SlowDisconnects]: "queue_full" (with the
 // policy [SlowDisconnect]), "queue_memory" (likewise, see DropReasons), and

@@ -6,8 +6,8 @@ import "math/bits"
 // messages that overtake (PONG, ERR, RECONNECT, pings), and ordered lanes of
 // deliver frames with the OK lines at their place between them: the main one,
 // and one for each subscription with a stream of its own. All share one budget.
-// Only deliver frames without a position are ever dropped, the oldest first. Guarded by
-// the session's mutex.
+// Only deliver frames without a position are ever dropped, the oldest first; those with one
+// may become too old (late.go). Guarded by the session's mutex.
 type queue struct {
 	deliveries    int    // bytes of queued deliveries, bookkeeping included
 	kept          int    // of these, bytes of those with positions
@@ -48,6 +48,12 @@ func (q *queue) pushControl(m Outgoing) {
 
 func (q *queue) pushOK(l *lane, line []byte) {
 	l.push(item{frame: &frame{data: line, kind: Text}})
+	q.controlBytes += cost(line)
+}
+
+// pushReached is pushOK for a line that says how far a subscription with positions has come.
+func (q *queue) pushReached(line []byte, late *lateness) {
+	q.mainLane.push(item{frame: &frame{data: line, kind: Text, late: late}, age: q.deliverySeq})
 	q.controlBytes += cost(line)
 }
 

@@ -27,6 +27,9 @@ const (
 func (s *Session) readPage(r *resumable) {
 	s.mu.Lock()
 	room, wanted, v := min(s.keptRoom(), replayBytes), s.wants(r), s.variant
+	if r.skipping {
+		room = min(room, freshBytes)
+	}
 	s.mu.Unlock()
 	var page history.Page
 	var frames []*frame
@@ -45,6 +48,9 @@ func (s *Session) readPage(r *resumable) {
 	}
 	switch {
 	case !wanted || !s.wants(r):
+	case r.skipDue:
+		s.skipToNewest(r, r.skipFrom)
+		s.awaitPages(r)
 	case errors.Is(err, history.ErrTooManyChannels):
 		s.refuseReplay(r, wire.CodeTooManyChannels)
 	case anew:
@@ -84,6 +90,11 @@ func (s *Session) replayPage(r *resumable, room int) (page history.Page, err err
 		}
 		query.MaxChannels = maxLastChannels
 	}
+	if r.skipping && !r.skip.begun {
+		if err := r.beginSkip(); err != nil {
+			return page, err
+		}
+	}
 	query.After, query.Newest = r.cursor.N, r.newest
 	if page, err = q.store.Read(ctx, query); err != nil {
 		return page, err
@@ -107,12 +118,18 @@ func (s *Session) encodePage(r *resumable, page history.Page, v variant) (frames
 	now := s.hub.now() // the tenant has paid for what it used before: see replays
 	s.hub.noteMessage(l, now)
 	defer func() { s.hub.chargeTime(l, now) }()
+	before := r.cursor
 	for _, m := range page.Messages {
 		p := publication{tenant: tenant, channel: []byte(m.Channel), payload: m.Payload, sender: m.Sender, at: now}
 		if s.hub.limits.Load().TenantEgressKB > 0 {
 			p.caps = s.hub.tenantCapsOf(tenant)
 		}
-		frames = append(frames, p.encodeKept(m.Position, r.key.pattern, v))
+		kept := keptFrames{at: m.Position, pattern: r.key.pattern, feed: r.feed, before: before}
+		if !r.skipping { // else it is the newest
+			kept.expires = r.sequencer.expiresAt(m.Position.T, r.since)
+		}
+		frames = append(frames, kept.frame(&p, v))
+		before = m.Position
 	}
 	return frames
 }

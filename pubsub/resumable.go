@@ -17,14 +17,14 @@ import (
 // since a page has brought them. Otherwise it is behind: what is handed on is ignored, and
 // pages are read from the cursor (replay.go), until what was handed is at or below it.
 // Frames with positions are never dropped: one that has no room puts its subscription
-// behind instead.
+// behind instead. One that is too old has it skip to the newest (late.go).
 type resumable struct {
 	key       subscriptionKey
 	pattern   pattern.Pattern
 	sequencer *sequencer
 	feed      *feed
 	from      wire.From
-	since     time.Time // when it began
+	since     time.Time // when it began, or began to skip; guarded, too
 
 	ended  bool
 	live   bool
@@ -49,6 +49,13 @@ type resumable struct {
 	// skipped is where a shared history was, when it last skipped messages and this one was
 	// not live, until a page was read since.
 	skipped wire.Position
+
+	// skipping: it was told of a gap since it was too late, and did not get all of the newest
+	// messages yet. While a page of it is read, that is only due.
+	skipping, skipDue bool
+	skipFrom          wire.Position
+	skip              skip
+	firstAge          uint32 // frames of the queue below it are for one before it
 
 	failing  time.Time   // since when the store gives no page; zero: it does
 	failSaid bool        // the client was told so
@@ -125,6 +132,7 @@ func (r *resumable) beganAnew(page history.Page) (at wire.Position, anew bool) {
 func (s *Session) goOnAt(r *resumable, at wire.Position) {
 	defer s.wake()
 	r.live, r.newest, r.unknown, r.outside, r.least = false, false, false, false, 0
+	r.skipping, r.skip = false, skip{}
 	r.epoch, r.skipped = at.Epoch, wire.Position{}
 	s.tellGap(r, at)
 	s.goLive(r)
@@ -190,6 +198,9 @@ func (s *Session) awaitPages(r *resumable) {
 func (s *Session) schedulePage() {
 	rs := s.resumables
 	if rs.reading != nil || rs.stalled || len(rs.behind) == 0 || s.closing != nil || s.detached || s.keptRoom() == 0 {
+		return
+	}
+	if rs.behind[0].skipping && s.queue.kept > freshBytes/2 {
 		return
 	}
 	rs.reading = takeFirst(&rs.behind)

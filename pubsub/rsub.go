@@ -98,6 +98,7 @@ func (s *Session) resubscribe(key subscriptionKey, p pattern.Pattern, from wire.
 		s.resumables = new(resumables)
 	}
 	s.subscriptions[key] = sub
+	r.firstAge = s.queue.deliverySeq
 	if from.Origin == wire.OriginNow && q.shared == nil {
 		r.cursor, r.begun = q.handedTo(), true
 		s.sayCaughtUp(r)

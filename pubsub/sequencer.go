@@ -50,6 +50,7 @@ type handing struct {
 	sender           []byte
 	at               time.Duration // when it was accepted, on the hub's clock
 	position         wire.Position
+	before           wire.Position // of what was handed on before it
 
 	publish *keptPublish // whose it is; nil: it came from a shared store, and is itself a user of the sequencer
 	skipped bool         // it is no message: those up to the position will not come
@@ -98,14 +99,6 @@ func (q *sequencer) handedTo() wire.Position {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.handed
-}
-
-// handedAt is handedTo where something was handed on behind a position, or that position.
-func (q *sequencer) handedAt(least wire.Position) wire.Position {
-	if at := q.handedTo(); at.N > least.N {
-		return at
-	}
-	return least
 }
 
 // push takes a message that was stored. The store calls it, in the order of positions. It
@@ -158,7 +151,7 @@ func (q *sequencer) run() {
 			q.last = nil
 		}
 		q.bytes -= e.size()
-		q.handed = e.position // before it is matched: see sequencer
+		e.before, q.handed = q.handed, e.position // before it is matched: see sequencer
 		q.mu.Unlock()
 		if e.skipped {
 			q.skip(e.position)
@@ -192,13 +185,13 @@ func (q *sequencer) handOn(e *handing) {
 	p := h.publication(tenant, e.channel, e.payload, e.sender, h.beginPacedReceived(h.tenantCPU(t, tenant)))
 	p.at = e.at
 	defer p.pace.end()
-	q.fanOut(&p, e.position)
+	q.fanOut(&p, e)
 	h.fanOut(t, &p)
 }
 
 // fanOut queues a message for the subscriptions with positions: once for each, even if
 // several of a session match.
-func (q *sequencer) fanOut(p *publication, at wire.Position) {
+func (q *sequencer) fanOut(p *publication, e *handing) {
 	matches := feedLists.Get().(*[]*feed)
 	defer func() {
 		clear(*matches)
@@ -206,9 +199,9 @@ func (q *sequencer) fanOut(p *publication, at wire.Position) {
 		feedLists.Put(matches)
 	}()
 	*matches = q.feeds.AppendMatches(*matches, p.channel)
-	n := 0
+	n, expires := 0, q.expiresAt(e.position.T, time.Time{})
 	for _, f := range *matches {
-		frames := keptFrames{at: at, pattern: f.pattern.String()}
+		frames := keptFrames{at: e.position, pattern: f.pattern.String(), feed: f, before: e.before, expires: expires}
 		for part := range f.subscribers.Load().chunks {
 			for i := range part {
 				if part[i].session.deliverKept(p, &frames, part[i].sub.resumable) {

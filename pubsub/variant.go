@@ -1,6 +1,10 @@
 package pubsub
 
-import "github.com/millrace/millrace/wire"
+import (
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
 
 // variant is what a session wants of its deliver frames, by the features that its client
 // has turned on. A publish is encoded once for each variant that is in use, when the first
@@ -55,13 +59,20 @@ func appendFields(d *wire.Deliver) []byte {
 type keptFrames struct {
 	at      wire.Position
 	pattern string
+	feed    *feed
+	before  wire.Position    // of what was handed on before
+	expires time.Duration    // 0: never; see lateness
 	frames  [variants]*frame // nil: not encoded yet
 }
 
 // frame returns a variant. It is encoded when the first subscription takes it.
 func (k *keptFrames) frame(p *publication, v variant) *frame {
 	if k.frames[v] == nil {
-		k.frames[v] = p.encodeKept(k.at, k.pattern, v)
+		f := p.encodeKept(k.at, k.pattern, v)
+		if k.expires != 0 {
+			f.late = &lateness{feed: k.feed, tenant: string(p.tenant), at: k.at, before: k.before, expires: k.expires}
+		}
+		k.frames[v] = f
 	}
 	return k.frames[v]
 }

@@ -1,0 +1,191 @@
+package pubsub
+
+import (
+	"math"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// What a subscription with positions gets late may be worse than what it does not get: an old
+// price looks like the price. So a history may say how late (history.Definition.MaxLag). When
+// the first of what waits in a queue for a subscription is older, all of it is removed; a GAP
+// takes its place, and the subscription reads the newest message of each of its channels. These
+// come in small pages, each of which is read once the client has nearly all before it, so that
+// they are still the newest when the client gets them.
+
+// freshBytes is how much a page of newest messages brings at most, and twice what may wait of
+// frames with positions when it is read.
+const freshBytes = 16 << 10
+
+// lateness says of a frame in a queue for which subscriptions it is, and until when. Frames
+// of histories without a limit have none.
+type lateness struct {
+	feed       *feed
+	tenant     string
+	at, before wire.Position // of the message, and of what was handed on before it
+	expires    time.Duration // on the hub's clock; never for a line
+	ok         bool          // it is an OK:RSUB
+}
+
+// expiresAt is when a message that was stored at t, in milliseconds since 1970, is too old for
+// a subscription that wants it since then; 0: it never is.
+func (q *sequencer) expiresAt(t uint64, since time.Time) time.Duration {
+	limit := q.definition.Load().MaxLag
+	if limit == 0 {
+		return 0
+	}
+	from := time.UnixMilli(int64(t))
+	if from.Before(since) {
+		from = since
+	}
+	return max(1, q.hub.now()+limit-time.Since(from))
+}
+
+// lineLateness is the one of a line about a subscription; nil: its history has no limit.
+func (r *resumable) lineLateness(ok bool) *lateness {
+	if r.sequencer.definition.Load().MaxLag == 0 {
+		return nil
+	}
+	return &lateness{feed: r.feed, tenant: r.key.tenant, expires: math.MaxInt64, ok: ok}
+}
+
+// removeLate is called with the next frame of the main lane, which has a lateness. If it is too
+// old, what waits for its subscription is removed, a GAP takes its place, and removeLate reports
+// true. The caller holds s.mu.
+func (s *Session) removeLate(first *lateness, now time.Duration) bool {
+	if now < first.expires || s.closing != nil {
+		return false
+	}
+	l := &s.queue.mainLane
+	sub := s.subscriptions[subscriptionKey{tenant: first.tenant, pattern: first.feed.pattern.String()}]
+	if !sub.isResumable() || sub.resumable.feed != first.feed || !sub.resumable.has(&l.items[l.head]) {
+		return false // its UNSUB was handled, and waits in the queue, too
+	}
+	r, removed := sub.resumable, uint64(0)
+	for i := l.head; i < len(l.items); i++ {
+		it := &l.items[i]
+		switch {
+		case it.frame == nil || it.late == nil || it.late.feed != r.feed || !r.has(it):
+			continue
+		case it.kind == Binary:
+			s.queue.uncount(it.frame, it.charge)
+			removed++
+		default: // what lines say of positions holds no more
+			s.queue.controlBytes -= it.cost()
+			r.said = r.said && !it.late.ok
+		}
+		it.frame = nil
+		l.dropped++
+	}
+	s.droppedTotal.Add(removed)
+	s.hub.count.drop(dropMaxLag, removed)
+	s.hub.count.gaps.Add(1)
+	at := positionBefore(first.before, first.at)
+	line := &frame{data: wire.AppendGap(nil, r.key.tenant, r.key.pattern, at), kind: Text, late: r.lineLateness(false)}
+	l.items[l.head] = item{frame: line, age: l.items[l.head].age}
+	l.dropped--
+	s.queue.controlBytes += line.cost()
+	if s.resumables.reading == r { // readPage owns the cursor
+		r.skipDue, r.skipFrom = true, at
+		return true
+	}
+	s.skipToNewest(r, at)
+	if r.retry == nil {
+		s.awaitPages(r)
+	}
+	return true
+}
+
+// has reports whether an item of the queue is for this subscription: not if it is for one before
+// it with the same pattern. The caller holds the session's mutex.
+func (r *resumable) has(it *item) bool { return int32(it.age-r.firstAge) >= 0 }
+
+// positionBefore is where a client goes on that is to get a message: before, if that is known.
+func positionBefore(before, at wire.Position) wire.Position {
+	if before.Epoch == at.Epoch {
+		return before
+	}
+	return wire.Position{Epoch: at.Epoch, N: at.N - 1, T: at.T}
+}
+
+// skipToNewest lets a subscription that was told of a gap at this position go on with the newest
+// message of each channel, and not with each message. The caller holds the session's mutex, and
+// has pages read.
+func (s *Session) skipToNewest(r *resumable, at wire.Position) {
+	r.live, r.newest, r.skipping, r.skipDue = false, true, true, false
+	r.gap, r.cursor, r.since = true, at, time.Now()
+	r.skip = skip{from: at, channel: r.skip.channel}
+}
+
+// skip is how a subscription skips to the newest messages. They come in the order of their
+// positions. Where more comes all the time than the client can take, they are not the newest any
+// more before all of them have come: so each skip begins behind the channel with which the last
+// one has ended, and then goes back, so that all channels get their turn.
+type skip struct {
+	begun    bool
+	from, to wire.Position
+	back     uint64 // where it began, if that is behind from: up to there it goes then; 0: it need not
+	goesBack bool   // it has come to the second part, and the client was not told yet
+	channel  string // of the last message
+}
+
+// beginSkip finds out where the newest messages are. Like all that reads pages it is called
+// without a lock.
+func (r *resumable) beginSkip() (err error) {
+	q, k := r.sequencer, &r.skip
+	if k.to, err = q.standsAt(); err != nil {
+		return err
+	}
+	if k.channel != "" {
+		before, _, err := q.store.Before(q.id.history, q.id.tenant, k.channel, 1)
+		if err != nil {
+			return err
+		}
+		if n := before + 1; n > k.from.N && n < k.to.N {
+			k.back, r.cursor.N = n, n
+		}
+	}
+	k.begun, r.until, r.newest = true, k.to, k.to.N > r.cursor.N
+	return nil
+}
+
+// skipped is called before a message of a skip is queued. The caller holds s.mu.
+func (s *Session) skipped(r *resumable, channel string) {
+	if r.skip.goesBack {
+		r.skip.goesBack = false
+		s.tellGap(r, r.skip.from)
+	}
+	r.skip.channel = channel
+}
+
+// endSkip is called when a page was queued. When all newest messages were, a line says so: what
+// comes behind it has no holes. The caller holds s.mu.
+func (s *Session) endSkip(r *resumable) {
+	k := &r.skip
+	switch {
+	case !r.skipping || r.newest:
+		return
+	case k.back > 0:
+		r.cursor, r.newest, k.goesBack = k.from, true, true
+		r.until = wire.Position{Epoch: k.to.Epoch, N: k.back}
+		k.back = 0
+		return
+	case k.to.N > r.cursor.N:
+		r.cursor = k.to
+	}
+	r.skipping = false
+	if r.said { // else OK:RSUB follows
+		s.pushReached(r, wire.AppendAt(nil, r.key.tenant, r.key.pattern, r.cursor), false)
+	}
+}
+
+// pushReached is pushInOrder for a line that says how far a subscription has come. The caller
+// holds s.mu.
+func (s *Session) pushReached(r *resumable, line []byte, ok bool) {
+	if s.closing == nil {
+		s.queue.pushReached(line, r.lineLateness(ok))
+		s.checkBacklog()
+		s.wake()
+	}
+}

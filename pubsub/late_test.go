@@ -1,0 +1,158 @@
+package pubsub
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/millrace/millrace/pubsub/history"
+)
+
+// arrivals takes what arrives for so long, each with the time at which it did, in tenths of a
+// second.
+func (c *client) arrivals(d time.Duration) (got []string, at []int) {
+	for i := range int(d / (100 * time.Millisecond)) {
+		time.Sleep(100 * time.Millisecond)
+		for _, each := range c.takeShort() {
+			got, at = append(got, each), append(at, i+1)
+		}
+	}
+	return got, at
+}
+
+func withMaxLag(lag time.Duration) func(*history.Definition) {
+	return func(d *history.Definition) { d.MaxLag, d.Limits.Messages = lag, 1000 }
+}
+
+func notOfChat(line string) bool { return !strings.Contains(line, "chat") }
+
+// A burst that takes the client's cap a minute, in a history whose messages are of use for 5 s:
+// what is queued is removed then, and the newest message of each channel comes at once.
+func TestMaxLag(t *testing.T) {
+	limits := fastLimits()
+	limits.DefaultEgressKB = 8
+	withHistory(t, limits, func(r *rig) {
+		c, p := r.pair("RSUB:t:chat.*:now", "SUB:t:other")
+		for i := range 1000 {
+			p.publish("t", fmt.Sprintf("chat.%d", i%3), strings.Repeat("x", 1000))
+		}
+		p.publish("t", "other", "1")
+		got, at := c.arrivals(20 * time.Second)
+		for i := slices.IndexFunc(got, notOfChat); i >= 0; i = slices.IndexFunc(got, notOfChat) {
+			got, at = slices.Delete(got, i, i+1), slices.Delete(at, i, i+1)
+		}
+		gap := slices.IndexFunc(got, func(s string) bool { return strings.HasPrefix(s, "GAP:") })
+		if gap < 0 {
+			t.Errorf("no gap is told, %d messages came", len(got))
+			return
+		}
+		equal(t, "messages before the gap", gap > 30 && gap < 60, true)
+		if late := at[gap-1]; late > 51 {
+			t.Errorf("a message came %d00 ms late", late)
+		}
+		equal(t, "the gap", got[gap], fmt.Sprintf("GAP:t:chat.*:@%d", gap))
+		var behind []string
+		for _, each := range got[gap+1:] {
+			if name, _, isMessage := strings.Cut(each, "="); isMessage {
+				each = name + each[strings.LastIndex(each, " @"):]
+			}
+			behind = append(behind, each)
+		}
+		if want := "t/chat.1 @998|t/chat.2 @999|t/chat.0 @1000|AT:t:chat.*:@1000"; strings.Join(behind, "|") != want {
+			t.Errorf("behind the gap came %q, want %s", behind, want)
+		}
+		if last := at[len(at)-1]; last > 60 {
+			t.Errorf("the newest message came after %d00 ms", last)
+		}
+		equal(t, "messages that are counted as dropped", r.hub.Metrics().Dropped["max_lag"] > 300, true)
+		time.Sleep(10 * time.Second)
+		p.publish("t", "chat.a", "live")
+		c.expect("t/chat.a=live [chat.*] @1001")
+	}, withMaxLag(5*time.Second))
+}
+
+// What a client that reads nothing would get is as old, whether it waits in the queue or is to
+// be read from the history.
+func TestMaxLagOfBlockedClient(t *testing.T) {
+	withHistory(t, with(func(l *Limits) { l.SendQueue = 64 << 10 }), func(r *rig) {
+		c, p := r.pair("RSUB:t:chat.#:now")
+		release := c.block()
+		p.repeat(100, "t", "chat.a", strings.Repeat("x", 1000))
+		time.Sleep(11 * time.Second)
+		release()
+		got := c.takeShort()
+		n := len(got)
+		if n < 3 || n > 66 || !strings.HasSuffix(got[n-2], "@100") || got[n-1] != "AT:t:chat.#:@100" || !strings.HasPrefix(got[n-3], "GAP:") {
+			t.Errorf("%d messages and lines, the last are %.40q", n, got[max(0, n-3):])
+		}
+	}, withMaxLag(10*time.Second))
+}
+
+// Lines that wait behind what is removed say nothing any more of positions: the client would
+// take what comes behind the gap for what it has.
+func TestMaxLagRemovesLines(t *testing.T) {
+	withHistory(t, fastLimits(), func(r *rig) {
+		c, p := r.connect("a"), r.connect("p")
+		p.repeat(3, "t", "chat.a", "old")
+		release := c.block()
+		c.send("SUB:t:plain")
+		synctest.Wait() // its OK is being written
+		c.send("RSUB:t:chat.a:last.2", "RSUB:t:chat.a:now", "SUB:t:more")
+		synctest.Wait()
+		p.publish("t", "chat.b", "1")
+		time.Sleep(3 * time.Minute) // AT is queued, too
+		release()
+		c.expect("OK:SUB:t:plain", "ERR:bad_request:RSUB:t:chat.a", "OK:SUB:t:more", "GAP:t:chat.a:@1",
+			"t/chat.a=old [chat.a] @3", "OK:RSUB:t:chat.a:@4:gap")
+	}, withMaxLag(10*time.Second))
+}
+
+// Whatever is published, a client that is too slow for it goes on from gap to gap, and each
+// message that it gets is newer than the one before it. Each channel gets its turn.
+func TestMaxLagGoesOn(t *testing.T) {
+	limits := fastLimits()
+	limits.DefaultEgressKB = 8
+	withHistory(t, limits, func(r *rig) {
+		c, p := r.pair("RSUB:t:chat.*:now")
+		for range 60 {
+			for i := range 100 {
+				p.publish("t", fmt.Sprintf("chat.%d", i), strings.Repeat("x", 1000))
+			}
+			time.Sleep(time.Second)
+		}
+		channels, last := map[string]bool{}, 0
+		for _, each := range c.takeShort() {
+			name, _, isMessage := strings.Cut(each, "=")
+			n := 0
+			if i := strings.LastIndex(each, "@"); i >= 0 {
+				fmt.Sscan(each[i+1:], &n)
+			}
+			if isMessage {
+				channels[name] = true
+			}
+			if n <= last && isMessage {
+				t.Errorf("%d comes after %d", n, last)
+			}
+			last = n
+		}
+		if len(channels) < 100 || last < 5000 {
+			t.Errorf("%d channels, the last message is %d", len(channels), last)
+		}
+		time.Sleep(time.Minute) // nothing is published any more: all that is the newest comes
+		channels = map[string]bool{}
+		for _, each := range c.take() {
+			if _, at, _ := strings.Cut(each, " @59"); len(at) == 2 {
+				channels[each[:strings.Index(each, "=")]] = true
+			}
+		}
+		if len(channels) < 84 {
+			t.Errorf("of the newest messages of 100 channels, %d come at the end", len(channels))
+		}
+		if q := c.queue.deliveries; q > limits.SendQueue {
+			t.Errorf("%d bytes wait", q)
+		}
+	}, withMaxLag(2*time.Second))
+}
