@@ -59,7 +59,9 @@ type edge struct {
 	memory *memoryTrimmer
 	others *overlay.Overlay // and this edge
 
-	mu          sync.Mutex
+	applying sync.Mutex // held while a configuration is put in force, which stores may hold up; taken before mu
+
+	mu          sync.Mutex   // held for moments: operators and other edges wait for it
 	generations []generation // the last one is in force
 }
 
@@ -128,14 +130,17 @@ func newEdge(key edgeKey, sm guest.StoreModule, bm guest.BrokerModule, limits pu
 
 // use puts a configuration's limits in force.
 func (e *edge) use(a *App, limits pubsub.Limits) error {
+	e.applying.Lock()
+	defer e.applying.Unlock()
+	g := generation{a, limits}
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.generations = append(e.generations, generation{a, limits})
-	return e.apply(e.generations[len(e.generations)-1])
+	e.generations = append(e.generations, g)
+	e.mu.Unlock()
+	return e.apply(g)
 }
 
 // apply puts in force what a configuration says of a hub that it shares with
-// others. The caller holds e.mu.
+// others. The caller holds e.applying.
 func (e *edge) apply(g generation) error {
 	if c, ok := g.app.histories.module.(guest.HistoryStoreConfigurer); ok {
 		if err := c.ConfigureHistoryStore(g.app.histories.store()); err != nil {
@@ -162,15 +167,28 @@ func (e *edge) apply(g generation) error {
 // release ends a configuration's use. If it was in force, as after a reload
 // that failed half way, the one before is again.
 func (e *edge) release(a *App) error {
-	e.mu.Lock()
-	e.generations = slices.DeleteFunc(e.generations, func(g generation) bool { return g.app == a })
-	var err error
-	if n := len(e.generations); n > 0 {
-		err = e.apply(e.generations[n-1])
-	}
-	e.mu.Unlock()
+	err := e.withdraw(a)
 	_, err2 := edges.Delete(e.key)
 	return errors.Join(err, err2, a.histories.release()) // the hub does not use the store any more
+}
+
+// withdraw takes a configuration out, and puts the last one of the others in force, if there
+// is one.
+func (e *edge) withdraw(a *App) error {
+	e.applying.Lock()
+	defer e.applying.Unlock()
+	e.mu.Lock()
+	e.generations = slices.DeleteFunc(e.generations, func(g generation) bool { return g.app == a })
+	n := len(e.generations)
+	var last generation
+	if n > 0 {
+		last = e.generations[n-1]
+	}
+	e.mu.Unlock()
+	if n == 0 {
+		return nil
+	}
+	return e.apply(last)
 }
 
 // Destruct implements [caddy.Destructor]: the last configuration is gone.
