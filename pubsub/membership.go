@@ -165,6 +165,17 @@ func (s *Session) leave(ps *presences, key subscriptionKey) {
 	}
 }
 
+// leaveAll undoes all joins. The caller holds s.subscribing.
+func (s *Session) leaveAll() {
+	if s.presence == nil {
+		return
+	}
+	ps := s.hub.presences.Load()
+	for member := range s.presence.joined {
+		s.leave(ps, subscriptionKey{tenant: member.Tenant, pattern: member.Channel})
+	}
+}
+
 // mayWatch returns the code of a refusal of a WHO; empty: the token allows it, and the client does
 // not watch it yet. The caller holds s.subscribing.
 func (s *Session) mayWatch(c *command) wire.Code {

@@ -168,6 +168,19 @@ func TestPresenceLimits(t *testing.T) {
 	})
 }
 
+// Who is revoked and does not read its close is not present until its connection is cut.
+func TestPresenceOfRevoked(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		r.setPresence("room.#")
+		ann, bob := r.connectAs("ann"), r.watching("bob", "WHO:t:room.*")
+		ann.ask("JOIN:t:room.a")
+		bob.after(time.Second, "t:room.* +room.a/ann")
+		ann.block() // until it is cut
+		r.hub.TokenRevoked("token of ann")
+		bob.after(closeGrace/4, "t:room.* -room.a/ann")
+	})
+}
+
 // A reload ends what no presence contains any more, and says so.
 func TestPresenceReload(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {

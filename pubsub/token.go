@@ -38,8 +38,14 @@ func (s *Session) expire() {
 	}
 }
 
-// Revoke closes the session because its token was revoked.
-func (s *Session) Revoke() { s.closeWithError(wire.CloseForbidden, wire.CodeTokenRevoked) }
+// Revoke closes the session because its token was revoked. From then on its client is present
+// nowhere, even if it does not answer the close.
+func (s *Session) Revoke() {
+	s.closeWithError(wire.CloseForbidden, wire.CodeTokenRevoked)
+	s.subscribing.Lock() // which no JOIN takes any more after the close
+	defer s.subscribing.Unlock()
+	s.leaveAll()
+}
 
 // tokenState is what the sessions of one token share on this edge.
 type tokenState struct {
