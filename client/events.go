@@ -77,6 +77,10 @@ type (
 		// Before is the position before which they are missing; empty if the edge, or the
 		// token, gives no messages of the past.
 		Before string
+		// Code says why, where the edge has refused to give what is past: permission_denied (a
+		// grant's allow_channels_history does not have the pattern) or no_history; else it is
+		// empty.
+		Code Code
 	}
 
 	// Moving says that the client opens a second connection, to leave this one.

@@ -205,7 +205,7 @@ func (r *router) reach(c *conn, l wire.ServerLine) (gap bool) {
 		gap = l.Kind == wire.KindGap && h.paused
 	}
 	if gap {
-		r.untold = append(r.untold, Gap{l.Tenant, l.Pattern, l.Position.String()})
+		r.untold = append(r.untold, Gap{Tenant: l.Tenant, Pattern: l.Pattern, Before: l.Position.String()})
 	}
 	return gap
 }

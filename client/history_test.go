@@ -88,7 +88,7 @@ func TestHistory(t *testing.T) {
 		}
 		l.in <- wire.AppendAt(nil, "t", "other", at(200)) // concerns nothing
 		l.in <- wire.AppendGap(nil, "t", "x", at(120))
-		wantEvent(w, Gap{"t", "x", at(120).String()})
+		wantEvent(w, Gap{Tenant: "t", Pattern: "x", Before: at(120).String()})
 		noError(t, s.Unsubscribe(t.Context()))
 		wantLines(t, l, "RSUB:t:x:last.3", "UNSUB:t:x")
 	})
@@ -170,27 +170,28 @@ func TestHistoryRefused(t *testing.T) {
 		answers map[string]string
 		want    error // nil: subscribed
 		gap     bool
+		code    Code // of the gap
 		lines   []string
 	}{
-		{"no history", Last, map[string]string{"RSUB:t:x:last": "ERR:no_history:RSUB:t:x"}, ErrNoHistory, false, []string{"RSUB:t:x:last"}},
-		{"too many channels", Last, map[string]string{"RSUB:t:x:last": "ERR:too_many_channels:RSUB:t:x"}, ErrTooManyChannels, false, []string{"RSUB:t:x:last"}},
-		{"try later", Last, map[string]string{"RSUB:t:x:last": "ERR:try_later:RSUB:t:x"}, ErrTryLater, false, []string{"RSUB:t:x:last"}},
-		{"no right to subscribe", Now, map[string]string{"RSUB:t:x:now": "ERR:permission_denied:RSUB:t:x"}, ErrPermissionDenied, false, []string{"RSUB:t:x:now"}},
+		{"no history", Last, map[string]string{"RSUB:t:x:last": "ERR:no_history:RSUB:t:x"}, ErrNoHistory, false, "", []string{"RSUB:t:x:last"}},
+		{"too many channels", Last, map[string]string{"RSUB:t:x:last": "ERR:too_many_channels:RSUB:t:x"}, ErrTooManyChannels, false, "", []string{"RSUB:t:x:last"}},
+		{"try later", Last, map[string]string{"RSUB:t:x:last": "ERR:try_later:RSUB:t:x"}, ErrTryLater, false, "", []string{"RSUB:t:x:last"}},
+		{"no right to subscribe", Now, map[string]string{"RSUB:t:x:now": "ERR:permission_denied:RSUB:t:x"}, ErrPermissionDenied, false, "", []string{"RSUB:t:x:now"}},
 		{"no right to the past", LastN(2), map[string]string{
 			"RSUB:t:x:last.2": "ERR:permission_denied:RSUB:t:x", "RSUB:t:x:now": "OK:RSUB:t:x:" + at(5).String() + ":complete",
-		}, nil, true, []string{"RSUB:t:x:last.2", "RSUB:t:x:now"}},
+		}, nil, true, "permission_denied", []string{"RSUB:t:x:last.2", "RSUB:t:x:now"}},
 		{"no right at all", LastN(2), map[string]string{
 			"RSUB:t:x:last.2": "ERR:permission_denied:RSUB:t:x", "RSUB:t:x:now": "ERR:permission_denied:RSUB:t:x",
-		}, ErrPermissionDenied, false, []string{"RSUB:t:x:last.2", "RSUB:t:x:now"}},
+		}, ErrPermissionDenied, false, "", []string{"RSUB:t:x:last.2", "RSUB:t:x:now"}},
 		{"something is gone", After(at(1).String()), map[string]string{
 			"RSUB:t:x:" + at(1).String(): "OK:RSUB:t:x:" + at(5).String() + ":gap",
-		}, nil, true, []string{"RSUB:t:x:" + at(1).String()}},
-		{"an edge without histories, from now on", Now, map[string]string{wire.LineFeatures: "FEATURES:link"}, nil, false, []string{"SUB:t:x"}},
-		{"an edge without histories", Last, map[string]string{wire.LineFeatures: "FEATURES:link"}, nil, true, []string{"SUB:t:x"}},
-		{"an edge of an earlier version", Last, map[string]string{wire.LineFeatures: "ERR:bad_request"}, nil, true, []string{"SUB:t:x"}},
+		}, nil, true, "", []string{"RSUB:t:x:" + at(1).String()}},
+		{"an edge without histories, from now on", Now, map[string]string{wire.LineFeatures: "FEATURES:link"}, nil, false, "", []string{"SUB:t:x"}},
+		{"an edge without histories", Last, map[string]string{wire.LineFeatures: "FEATURES:link"}, nil, true, "no_history", []string{"SUB:t:x"}},
+		{"an edge of an earlier version", Last, map[string]string{wire.LineFeatures: "ERR:bad_request"}, nil, true, "no_history", []string{"SUB:t:x"}},
 		{"and no right to subscribe there", Last, map[string]string{
 			wire.LineFeatures: "ERR:bad_request", "SUB:t:x": "ERR:permission_denied:SUB:t:x",
-		}, ErrPermissionDenied, false, []string{"SUB:t:x"}},
+		}, ErrPermissionDenied, false, "", []string{"SUB:t:x"}},
 	} {
 		bubble(t, test.name, func(t *testing.T, w *world) {
 			w.next(func(l *fakeLink) {
@@ -206,7 +207,7 @@ func TestHistoryRefused(t *testing.T) {
 			}
 			wantLines(t, l, test.lines...)
 			if test.gap {
-				if got := event[Gap](w); got.Tenant != "t" || got.Pattern != "x" {
+				if got := event[Gap](w); got.Tenant != "t" || got.Pattern != "x" || got.Code != test.code {
 					t.Errorf("got %+v", got)
 				}
 			} else {
@@ -286,7 +287,7 @@ func TestHistoryQueueGap(t *testing.T) {
 		l.stored(1, 3, 4)
 		l.in <- wire.AppendGap(nil, "t", "x", at(5))
 		l.stored(6)
-		wantEvent(w, Gap{"t", "x", at(5).String()})
+		wantEvent(w, Gap{Tenant: "t", Pattern: "x", Before: at(5).String()})
 		if got := payloads(t, s, 2); got[1] != "3" {
 			t.Errorf("got %q", got)
 		}
@@ -310,7 +311,7 @@ func TestGapBeforeTheEnd(t *testing.T) {
 		l.stored(6)
 		payloads(t, s, 1)
 		close(read)
-		wantEvent(w, Gap{"t", "x", at(5).String()})
+		wantEvent(w, Gap{Tenant: "t", Pattern: "x", Before: at(5).String()})
 	})
 }
 

@@ -76,7 +76,7 @@ func (c *Client) resumed(from *conn, in *interest, code Code) {
 		h.unwanted = true
 	default:
 		if c.subscribed(from, in, code); code == "" && h.lossy {
-			c.gap(in.key, "")
+			c.gap(in)
 		}
 		return
 	}
@@ -109,10 +109,18 @@ func (c *Client) handleReach(from *conn, l wire.ServerLine, gap bool) {
 	c.checkReady(from)
 }
 
-// gap tells that messages of a subscription with a history may be missing.
-func (c *Client) gap(k key, before string) {
+// gap tells that messages of a subscription with a history may be missing, as the edge gives none
+// of the past.
+func (c *Client) gap(in *interest) {
 	c.gaps = true
-	c.events.emit(Gap{k.tenant, k.pattern, before})
+	g := Gap{Tenant: in.key.tenant, Pattern: in.key.pattern}
+	switch {
+	case in.history.forbidden:
+		g.Code = Code(wire.CodePermissionDenied)
+	case in.history.unwanted, in.history.plain:
+		g.Code = Code(wire.CodeNoHistory)
+	}
+	c.events.emit(g)
 }
 
 // historyUnavailable takes the word of an edge that its history is out of reach: the

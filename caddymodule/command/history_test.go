@@ -64,6 +64,21 @@ func TestSubscribeFrom(t *testing.T) {
 	}
 }
 
+// Who may not read the past is told that this is why there is none.
+func TestSubscribeFromWithoutRight(t *testing.T) {
+	f := newFakeEdge(t)
+	done := subscribe(t, t.Context(), f, "--from", "last.3", "a")
+	c := f.accept()
+	c.sendLine(wire.LineFeaturesHistory)
+	c.expect("RSUB:demo:a:last.3")
+	c.sendLine("ERR:permission_denied:RSUB:demo:a")
+	c.expect("RSUB:demo:a:now")
+	c.sendLine("OK:RSUB:demo:a:" + position(5).String() + ":complete")
+	c.deliverStored(6, "six")
+	c.revoke()
+	await(t, done).want(t, 1, "a six\n", "GAP:demo:a: messages may be missing: the token does not allow reading the past of this pattern; its grant needs allow_channels_history\n")
+}
+
 func TestSubscribeFromRefused(t *testing.T) {
 	f := newFakeEdge(t)
 	done := subscribe(t, t.Context(), f, "--from", "last", "a")

@@ -198,7 +198,7 @@ func (s *subscriber) event(event client.Event) {
 		}
 		s.printLine(said)
 	case client.Gap:
-		s.printLine("GAP:" + e.Tenant + ":" + e.Pattern + ": messages may be missing")
+		s.printLine(gapLine(e))
 	case client.Moving:
 		if e.Reason == client.ReasonDrain {
 			s.printLine("RECONNECT: the edge is draining; moving to a new connection")
@@ -225,6 +225,18 @@ func (s *subscriber) event(event client.Event) {
 		}
 		s.printLine(plain(line))
 	}
+}
+
+// gapLine says why messages may be missing, where the edge has said so.
+func gapLine(e client.Gap) string {
+	line := "GAP:" + e.Tenant + ":" + e.Pattern + ": messages may be missing"
+	switch wire.Code(e.Code) {
+	case wire.CodePermissionDenied:
+		line += ": the token does not allow reading the past of this pattern; its grant needs allow_channels_history"
+	case wire.CodeNoHistory:
+		line += ": this edge keeps nothing of this pattern"
+	}
+	return line
 }
 
 // message prints a message once, even if it matches several patterns.
