@@ -19,14 +19,17 @@ import (
 )
 
 // roleServer has a user for each role, with the permissions of the guide.
-func roleServer(t *testing.T, bucket string) *server.Server {
+func roleServer(t *testing.T, bucket string, options ...func(*server.Options)) *server.Server {
 	t.Helper()
 	stream := "KV_" + bucket
 	reader := []string{
 		"$JS.API.STREAM.INFO." + stream, "$JS.API.STREAM.MSG.GET." + stream,
-		"$JS.API.CONSUMER.CREATE." + stream + ".>", "$JS.API.CONSUMER.DELETE." + stream + ".>", "$JS.FC." + stream + ".>",
+		"$JS.API.CONSUMER.CREATE." + stream + ".>", "$JS.API.CONSUMER.DELETE." + stream + ".>", "$JS.FC." + stream + ".>", "$JS.FC.*.*." + stream + ".>",
 	}
 	return natstest.Server(t, func(o *server.Options) {
+		for _, option := range options {
+			option(o)
+		}
 		for name, publish := range map[string][]string{
 			"reader": reader,
 			"issuer": append(slices.Clone(reader), "$KV."+bucket+".1.>", "$KV."+bucket+".3.>"),
@@ -49,6 +52,38 @@ func connectAs(s *server.Server, name string) natstest.Connector {
 }
 
 func withRole(r Role) func(*Config) { return func(c *Config) { c.Role = r } }
+
+// A reader gets a large bucket, for which NATS asks it for flow control, in both forms of
+// NATS' subjects for that.
+func TestFlowControlOfReaders(t *testing.T) {
+	for name, secondForm := range map[string]bool{"first form": false, "second form": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := roleServer(t, "tokens", func(o *server.Options) {
+				o.FeatureFlags = map[string]bool{server.FeatureFlagJsAckFormatV2: secondForm}
+			})
+			manager := openStore(t, connectAs(s, "manager"))
+			awaitReady(t, manager)
+			large, asked := bytes.Repeat([]byte("x"), 32<<10), make(chan *client.Msg, 100)
+			var last tokenstore.Record
+			for i := range 200 {
+				last = create(t, manager, tokenstore.Record{Kind: master, ID: fmt.Sprint("m", i), Value: large})
+			}
+			operator, err := connectAs(s, "operator")()
+			must(t, err)
+			defer operator.Close()
+			must(t, errorOf(operator.ChanSubscribe("$JS.FC.>", asked)))
+			must(t, operator.Flush())
+			reader := openStore(t, connectAs(s, "reader"), withRole(Reader))
+			awaitReady(t, reader)
+			await(t, "the last record", func() bool { return has(t, reader, last) })
+			answer := natstest.Receive(t, "an answer to flow control", asked)
+			if second := strings.HasPrefix(answer.Subject, "$JS.FC._."); second != secondForm {
+				t.Errorf("answered on %s", answer.Subject)
+			}
+		})
+	}
+}
 
 // Roles hold in the store itself, and none asks for what its permissions deny.
 func TestRoles(t *testing.T) {
