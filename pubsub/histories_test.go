@@ -361,6 +361,28 @@ func TestKeyOfPublisher(t *testing.T) {
 	})
 }
 
+// searchingStore searches for a second for each page.
+type searchingStore struct{ history.Store }
+
+func (s searchingStore) Read(ctx context.Context, q history.Query) (history.Page, error) {
+	page, err := s.Store.Read(ctx, q)
+	page.Work = time.Second
+	return page, err
+}
+
+// What a store searches through for a tenant is the tenant's to pay, whether it finds anything.
+func TestSearchIsPaidFor(t *testing.T) {
+	withStore(t, with(func(l *Limits) { l.TenantShare = 1 }), searchingStore{memory.New()}, func(r *rig) {
+		r.company()
+		c := r.connect("a")
+		c.ask("RSUB:t:chat.x:last.5")
+		r.company()
+		if r.hub.debt(r.hub.cpuAccountOf([]byte("t")), r.hub.now()) == 0 {
+			t.Error("the tenant has no debt")
+		}
+	})
+}
+
 // stuckStore is a store that does not answer.
 type stuckStore struct {
 	*memory.Store

@@ -96,7 +96,11 @@ func (s *Session) replayPage(r *resumable, room int) (page history.Page, err err
 		}
 	}
 	query.After, query.Newest = r.cursor.N, r.newest
-	if page, err = q.store.Read(ctx, query); err != nil {
+	page, err = q.store.Read(ctx, query)
+	if page.Work > 0 { // what it waited for is not the tenant's to pay
+		s.hub.chargeAt(s.hub.cpuAccountOf([]byte(q.id.tenant)), s.hub.now(), page.Work)
+	}
+	if err != nil {
 		return page, err
 	}
 	r.begun = true

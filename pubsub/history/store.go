@@ -85,6 +85,9 @@ type Page struct {
 	// and that may match the query's pattern. It says nothing of removals at Query.After
 	// or before, and may be behind Through. N is 0: there is none.
 	Removed wire.Position
+	// Work is how long the store has searched, without what it waited for. It is for the tenant to
+	// pay; 0: not known.
+	Work time.Duration
 }
 
 // Usage is what a history keeps of a tenant.

@@ -11,9 +11,6 @@ import (
 
 // Read implements [history.Store].
 func (s *Store) Read(ctx context.Context, q history.Query) (history.Page, error) {
-	if err := s.set.Count(&q); err != nil {
-		return history.Page{}, err
-	}
 	for {
 		page, missing, err := s.set.Page(&q)
 		if err != nil {

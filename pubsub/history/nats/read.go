@@ -132,7 +132,8 @@ func (s *Store) Read(ctx context.Context, q history.Query) (history.Page, error)
 	if err != nil {
 		return history.Page{}, err
 	}
-	if err := st.count(&q); err != nil {
+	work, err := st.count(&q)
+	if err != nil {
 		return history.Page{}, err
 	}
 	for {
@@ -140,6 +141,7 @@ func (s *Store) Read(ctx context.Context, q history.Query) (history.Page, error)
 		if err != nil {
 			return history.Page{}, err
 		}
+		page.Work += work
 		err = st.fetch(ctx, &q, page, entries)
 		if !errors.Is(err, errGone) {
 			return page, err
@@ -152,39 +154,35 @@ func (s *Store) Read(ctx context.Context, q history.Query) (history.Page, error)
 }
 
 // count checks [history.Query].MaxChannels. It lets go of the lock again and again.
-func (st *stream) count(q *history.Query) error {
-	for count, done := index.NewCount(q), false; !done; {
-		err := st.lockUp()
-		if err != nil {
-			return err
+func (st *stream) count(q *history.Query) (work time.Duration, err error) {
+	count := index.NewCount(q)
+	err = st.turns.Do(q.Tenant, func() (done bool, err error) {
+		if err := st.lockUp(); err != nil {
+			return false, err
 		}
-		done, err = count.Step(st.index)
-		st.mu.Unlock()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		defer st.mu.Unlock()
+		return count.Step(st.index)
+	})
+	return count.Work, err
 }
 
-// page reads a page with the payloads that this edge has, and the entries of its messages.
+// page reads a page with the payloads that this edge has, and the entries of its messages. It lets go
+// of the lock again and again.
 func (st *stream) page(q *history.Query) (page history.Page, entries []*index.Entry, err error) {
-	if err := st.lockExpired(); err != nil {
-		return page, nil, err
-	}
-	defer st.mu.Unlock()
-	whole := st.index.Head(q.Tenant)
-	p := st.index.Read(q)
-	page = history.Page{Through: p.Through, Removed: p.Removed}
-	if page.Through == whole && whole.N < st.head.N {
-		page.Through = st.head // others have had what comes behind
-	}
-	for _, e := range p.Entries {
-		page.Messages = append(page.Messages, history.Kept{
-			Position: wire.Position{Epoch: st.epoch, N: e.N, T: e.T}, Channel: e.Channel(), Payload: e.Payload, Sender: []byte(e.Sender()),
-		})
-	}
-	return page, p.Entries, nil
+	paging := index.NewPaging(q)
+	epoch := uint64(0)
+	err = st.turns.Do(q.Tenant, func() (done bool, err error) {
+		if err := st.lockExpired(); err != nil {
+			return false, err
+		}
+		defer st.mu.Unlock()
+		if epoch != 0 && epoch != st.epoch { // it has begun anew: nothing before says anything
+			paging = index.NewPaging(q)
+		}
+		epoch = st.epoch
+		return paging.Step(st.index, st.head), nil // others have had what comes after the tenant's head
+	})
+	return paging.Page, paging.Entries, err
 }
 
 // lost takes from the index what the stream does not have any more: a message, and all of its

@@ -27,6 +27,7 @@ type stream struct {
 	name  string
 	out   *outgoing
 	trims *trims
+	turns index.Turns // of those who search it
 
 	// guarded by Store.mu
 	users   int // calls of Follow that were not taken back

@@ -13,7 +13,7 @@ import (
 
 // What is asked of the newest messages of very many channels is answered in parts.
 func TestNewestInParts(t *testing.T) {
-	const channels = 3 * maxScan
+	const channels = 10 * maxScan
 	l := history.DefaultLimits()
 	l.Size = 1 << 30
 	h := New(7, l, nil)
@@ -74,7 +74,7 @@ func TestNewestInParts(t *testing.T) {
 
 // Whether a reader has missed something is found out without a look at all channels.
 func TestRemovedInSteps(t *testing.T) {
-	const channels = 2 * maxScan
+	const channels = 2 * maxFloors
 	l := history.DefaultLimits()
 	l.Size, l.Messages = 1<<30, 1
 	h := New(7, l, nil)
@@ -92,7 +92,7 @@ func TestRemovedInSteps(t *testing.T) {
 	if floor, steps := rolled.last(p, channels-10); floor.n != 0 || steps > 10 {
 		t.Errorf("who has missed nothing: %v after %d steps", floor, steps)
 	}
-	if floor, steps := rolled.last(p, 0); floor.n != channels || steps > maxScan {
+	if floor, steps := rolled.last(p, 0); floor.n != channels || steps > maxFloors {
 		t.Errorf("who has missed much: %v after %d steps", floor, steps)
 	}
 }

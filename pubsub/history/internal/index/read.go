@@ -2,14 +2,19 @@ package index
 
 import (
 	"sort"
+	"time"
 
 	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/pubsub/pattern"
 	"github.com/millrace/millrace/wire"
 )
 
-// maxScan is how many messages one page looks at, at most: a store is locked meanwhile.
-const maxScan = 16384
+const (
+	// maxScan is how many messages one step looks at, at most: a store is locked meanwhile.
+	maxScan = 512
+	// maxFloors is how many channels are looked at for what was removed.
+	maxFloors = 16384
+)
 
 // Knows implements [history.Store] for one history.
 func (h *History) Knows(tenant string, p wire.Position) bool {
@@ -71,6 +76,7 @@ type Page struct {
 	Entries []*Entry
 	Through wire.Position
 	Removed wire.Position
+	Long    bool // the search was long: there may be more after Through, and room for it
 }
 
 // Read returns a page of a tenant's messages. Query.MaxChannels is for Count.
@@ -136,7 +142,7 @@ func (p *page) scan(t *Tenant) {
 		e := t.entries[i]
 		switch {
 		case scanned == maxScan:
-			p.Through = p.at(t.entries[i-1])
+			p.Through, p.Long = p.at(t.entries[i-1]), true
 			return
 		case e.channel == nil || p.query.Newest && !e.newest() || !p.query.Pattern.Match(e.channel.name):
 		case !p.add(e):
@@ -173,6 +179,7 @@ type Count struct {
 	until    uint64 // the head at the start: no channel is counted twice
 	channels int
 	begun    bool
+	Work     time.Duration // so far, with the history locked
 }
 
 // NewCount begins to count for a query.
@@ -180,6 +187,8 @@ func NewCount(q *history.Query) *Count { return &Count{query: q, after: q.After}
 
 // Step looks at one part. done: it was the last.
 func (c *Count) Step(h *History) (done bool, err error) {
+	began := time.Now()
+	defer func() { c.Work += time.Since(began) }()
 	t, q := h.tenants[c.query.Tenant], c.query
 	if !q.Newest || q.MaxChannels == 0 || t == nil || len(t.channels) <= q.MaxChannels || literal(q.Pattern) {
 		return true, nil

@@ -28,7 +28,7 @@ func (h *rolledHeap) Pop() any {
 }
 
 // last returns the highest floor above a number of a channel that matches. It looks at
-// maxScan channels at most: what it cannot tell by then counts as removed.
+// maxFloors channels at most: what it cannot tell by then counts as removed.
 func (h rolledHeap) last(p pattern.Pattern, above uint64) (floor place, steps int) {
 	floor.n = above
 	found := false
@@ -38,7 +38,7 @@ func (h rolledHeap) last(p pattern.Pattern, above uint64) (floor place, steps in
 		if i >= len(h) || h[i].floor.n <= floor.n {
 			continue
 		}
-		if steps++; steps > maxScan {
+		if steps++; steps > maxFloors {
 			return h[0].floor, steps - 1
 		}
 		if p.Match(h[i].name) {

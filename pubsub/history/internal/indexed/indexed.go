@@ -18,6 +18,7 @@ type Locked struct {
 	sync.Mutex
 	Name  string
 	Index *index.History // guarded by the mutex
+	turns index.Turns    // of those who search it
 }
 
 func (l *Locked) locked() *Locked { return l }
@@ -103,40 +104,41 @@ func (s *Set[K]) List() (all []K) {
 	return all
 }
 
-// Count checks [history.Query].MaxChannels. It lets go of the lock again and again.
-func (s *Set[K]) Count(q *history.Query) error {
-	for count, done := index.NewCount(q), false; !done; {
-		k, err := s.Lock(q.History)
-		if err != nil {
-			return err
-		}
-		done, err = count.Step(k.locked().Index)
-		k.Unlock()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Page reads a page with the payloads that the index has; missing are the places of the
-// others. MaxChannels is for Count.
+// Page reads a page with the payloads that the index has; missing are the places of the others. It
+// checks [history.Query].MaxChannels before. It lets go of the lock again and again.
 func (s *Set[K]) Page(q *history.Query) (page history.Page, missing []int, err error) {
-	k, err := s.lockExpired(q.History)
+	k, err := s.Find(q.History)
 	if err != nil {
 		return page, nil, err
 	}
-	defer k.Unlock()
-	p := k.locked().Index.Read(q)
-	page = history.Page{Through: p.Through, Removed: p.Removed}
-	if len(p.Entries) > 0 {
-		page.Messages = make([]history.Kept, len(p.Entries))
+	turns := &k.locked().turns
+	count := index.NewCount(q)
+	err = turns.Do(q.Tenant, func() (done bool, err error) {
+		k, err := s.Lock(q.History)
+		if err != nil {
+			return false, err
+		}
+		defer k.Unlock()
+		return count.Step(k.locked().Index)
+	})
+	if err != nil {
+		return page, nil, err
 	}
-	for i, e := range p.Entries {
-		page.Messages[i] = history.Kept{Position: wire.Position{Epoch: s.epoch, N: e.N, T: e.T}, Channel: e.Channel(), Payload: e.Payload, Sender: []byte(e.Sender())}
-		if e.Payload == nil && e.Size > 0 {
+	paging := index.NewPaging(q)
+	err = turns.Do(q.Tenant, func() (done bool, err error) {
+		k, err := s.lockExpired(q.History)
+		if err != nil {
+			return false, err
+		}
+		defer k.Unlock()
+		return paging.Step(k.locked().Index, wire.Position{}), nil
+	})
+	page = paging.Page
+	page.Work += count.Work
+	for i, e := range paging.Entries {
+		if page.Messages[i].Payload == nil && e.Size > 0 {
 			missing = append(missing, i)
 		}
 	}
-	return page, missing, nil
+	return page, missing, err
 }

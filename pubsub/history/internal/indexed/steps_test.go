@@ -91,6 +91,22 @@ func TestBoundedSteps(t *testing.T) {
 			}
 			return err
 		}, 0},
+		{"a search that finds nothing", 1, 0, func(s *Set[*counting], _ *counting) error {
+			nothing, err := pattern.Parse("d.*")
+			head, _ := s.Answers().Head("h", "t0")
+			for after := uint64(0); err == nil && after < head.N; {
+				var page history.Page
+				page, _, err = s.Page(&history.Query{History: "h", Tenant: "t0", Pattern: nothing, After: after, MaxMessages: 10, MaxBytes: 1000})
+				if page.Work == 0 || page.Through.N-after > index.MaxStep*4 || page.Through.N <= after {
+					t.Errorf("a page from %d to %d took %v", after, page.Through.N, page.Work)
+				}
+				after = page.Through.N
+			}
+			if s.all["h"].holds < messages/512 {
+				t.Errorf("the lock was taken %d times", s.all["h"].holds)
+			}
+			return err
+		}, messages},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k := &counting{Locked: Locked{Name: "h"}}

@@ -1,0 +1,111 @@
+package index
+
+import (
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/wire"
+)
+
+// maxSteps is how many steps one page takes at most. Where many messages are searched for few, a page
+// may end without any, so that its tenant can pay before the next one.
+const maxSteps = 32
+
+// Paging reads a page in steps, each of which looks at maxScan messages at most. Between them others
+// have the lock.
+type Paging struct {
+	Page    history.Page
+	Entries []*Entry // of the messages of the page
+
+	query history.Query // of the next step
+	bytes int           // that the page may still have
+	steps int
+}
+
+// NewPaging begins to read a page for a query. MaxChannels is for Count.
+func NewPaging(q *history.Query) *Paging { return &Paging{query: *q, bytes: q.MaxBytes} }
+
+// Step does one step on a locked history. up: where the history stands as a whole, if that is more
+// than its tenants do. done: it was the last.
+func (g *Paging) Step(h *History, up wire.Position) (done bool) {
+	began := time.Now()
+	defer func() { g.Page.Work += time.Since(began) }()
+	whole := h.Head(g.query.Tenant)
+	p := h.Read(&g.query)
+	size := 0
+	for _, e := range p.Entries {
+		size += e.Size + len(e.channel.name) + len(e.Sender())
+	}
+	if g.bytes -= size; g.bytes < 0 && len(g.Entries) > 0 && len(p.Entries) > 0 {
+		return true // they have no room beside the messages of earlier steps
+	}
+	if p.Through == whole && up.N > whole.N {
+		p.Through = up
+	}
+	g.Page.Through = p.Through
+	// What was removed since, of what the page has, is not missing.
+	if g.steps == 0 || p.Removed.N > max(g.query.After, g.Page.Removed.N) {
+		g.Page.Removed = p.Removed
+	}
+	g.Entries = append(g.Entries, p.Entries...)
+	for _, e := range p.Entries {
+		g.Page.Messages = append(g.Page.Messages, history.Kept{
+			Position: wire.Position{Epoch: h.epoch, N: e.N, T: e.T}, Channel: e.Channel(), Payload: e.Payload, Sender: []byte(e.Sender()),
+		})
+	}
+	g.query.After = p.Through.N
+	g.query.MaxMessages -= len(p.Entries)
+	g.query.MaxBytes = g.bytes
+	g.steps++
+	return !p.Long || g.query.MaxMessages <= 0 || g.bytes <= 0 || g.steps == maxSteps
+}
+
+// Turns let those who search a history take turns before they ask for its lock: whoever stores a
+// message meets one of them there, and not all. Tenants take turns, however many pages each has read.
+// The zero value is ready for use.
+type Turns struct {
+	mu      sync.Mutex
+	tenants map[string]*turn
+
+	step sync.Mutex // held during a step
+}
+
+type turn struct {
+	page  sync.Mutex // held while a page of the tenant is read
+	users int
+}
+
+// Do calls step until it is done or fails, when it is this tenant's turn. step takes the history's lock.
+func (t *Turns) Do(tenant string, step func() (done bool, err error)) error {
+	t.mu.Lock()
+	mine := t.tenants[tenant]
+	if mine == nil {
+		if t.tenants == nil {
+			t.tenants = map[string]*turn{}
+		}
+		mine = new(turn)
+		t.tenants[tenant] = mine
+	}
+	mine.users++
+	t.mu.Unlock()
+	defer func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if mine.users--; mine.users == 0 {
+			delete(t.tenants, tenant)
+		}
+	}()
+	mine.page.Lock()
+	defer mine.page.Unlock()
+	for {
+		t.step.Lock()
+		done, err := step()
+		t.step.Unlock()
+		if done || err != nil {
+			return err
+		}
+		runtime.Gosched() // who waits for the history's lock may have it now
+	}
+}

@@ -1,0 +1,100 @@
+package index
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/wire"
+)
+
+// A page that is read in steps has what one step would have read, within its bounds, and misses
+// nothing that is removed between steps.
+func TestPaging(t *testing.T) {
+	const messages = 4 * maxScan
+	p, err := pattern.Parse("c.*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name            string
+		every           int // how many messages one that matches comes
+		most, bytes     int // of a page
+		removed         uint64
+		before, through uint64 // steps until something is removed; where the page ends
+		want            int    // messages
+		gap             bool
+	}{
+		{"few match", 100, 1000, 1 << 20, 0, 0, messages, messages / 100, false},
+		{"full by number", 100, 7, 1 << 20, 0, 0, 700, 7, false},
+		{"full by bytes", 100, 1000, 70, 0, 0, 2 * maxScan, 10, false},
+		{"removed what it has", 100, 1000, 1 << 20, 100, 1, messages, messages / 100, false},
+		{"removed what it does not have", 100, 1000, 1 << 20, 600, 1, messages, messages/100 - 1, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			limits := history.DefaultLimits()
+			limits.Messages = messages
+			h := New(7, limits, nil)
+			for i := range messages {
+				channel := "d.x"
+				if (i+1)%c.every == 0 {
+					channel = fmt.Sprintf("c.%d", i/c.every%10)
+				}
+				h.Add("t", []byte(channel), wire.Position{Epoch: 7, N: uint64(i) + 1, T: 1}, nil, []byte("four"), 4)
+			}
+			g := NewPaging(&history.Query{Tenant: "t", Pattern: p, MaxMessages: c.most, MaxBytes: c.bytes})
+			for step := uint64(1); !g.Step(h, wire.Position{}); step++ {
+				if step == c.before {
+					h.RemoveTo("t", c.removed)
+				}
+			}
+			if len(g.Page.Messages) != c.want || g.Page.Through.N != c.through || g.Page.Removed.N > 0 != c.gap {
+				t.Errorf("%d messages, through %v, removed %v", len(g.Page.Messages), g.Page.Through, g.Page.Removed)
+			}
+		})
+	}
+}
+
+// One page of a tenant is read at a time, and one step of all tenants.
+func TestTurns(t *testing.T) {
+	var turns Turns
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	pages, inStep := map[string]int{}, 0
+	for i := range 20 {
+		tenant, steps := fmt.Sprint("t", i%2), 0
+		all.Go(func() {
+			err := turns.Do(tenant, func() (bool, error) {
+				mu.Lock()
+				if inStep++; inStep > 1 {
+					t.Error("two steps at once")
+				}
+				if steps == 0 {
+					pages[tenant]++
+				}
+				if pages[tenant] > 1 {
+					t.Error("two pages of a tenant at once")
+				}
+				mu.Unlock()
+				time.Sleep(time.Microsecond) // others may come in, if they can
+				mu.Lock()
+				defer mu.Unlock()
+				inStep--
+				if steps++; steps == 5 {
+					pages[tenant]--
+				}
+				return steps == 5, nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if len(turns.tenants) != 0 {
+		t.Errorf("%d tenants are remembered", len(turns.tenants))
+	}
+}
