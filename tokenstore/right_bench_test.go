@@ -62,6 +62,25 @@ func BenchmarkHandshake(b *testing.B) {
 	}
 }
 
+// BenchmarkCanPublish is what the right costs a publish: one that the last rule might allow, and the
+// one of a small right.
+func BenchmarkCanPublish(b *testing.B) {
+	for name, right := range largeRights() {
+		b.Run(strings.ReplaceAll(name, " ", "-"), func(b *testing.B) {
+			s := newTestbed(b, tokenstore.Config{})
+			access, err := s.Authenticate(b.Context(), s.issue(b, s.Overlay(), right).Token)
+			must(b, err)
+			tenant, channel := []byte("t"), []byte("a.b")
+			if name == "many rules" {
+				tenant, channel = []byte("u"), []byte("none")
+			}
+			for b.Loop() {
+				access.CanPublish(tenant, channel)
+			}
+		})
+	}
+}
+
 func liveHeap() int64 {
 	runtime.GC()
 	runtime.GC()
