@@ -118,7 +118,10 @@ func (x *tenantIndex) name(i int) string {
 
 // findTenant returns the grants of a tenant, as bits; 0: none names it. It does not allocate.
 func findTenant[T string | []byte](x *tenantIndex, tenant T) uint64 {
-	i := sort.Search(len(x.ends), func(i int) bool { return x.name(i) >= string(tenant) })
+	i := 0
+	if len(x.ends) > 1 {
+		i = sort.Search(len(x.ends), func(i int) bool { return x.name(i) >= string(tenant) })
+	}
 	if i == len(x.ends) || x.name(i) != string(tenant) {
 		return 0
 	}
