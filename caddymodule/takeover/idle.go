@@ -93,20 +93,23 @@ func (s *idleConns) connecting(network netip.Addr) (done func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.address(network)
-	s.trim(network, a, 1)
-	if reason := s.overLimit(network, a, 1); reason != "" {
-		s.forget(network, a)
-		idleClosed.WithLabelValues(reason).Inc()
-		return nil, errTooManyIdle
-	}
-	a.handshakes++
+	a.handshakes++ // before trim, which may close the last connection of this address and forget it
 	s.handshakes++
-	return sync.OnceFunc(func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
+	end := func() {
 		a.handshakes--
 		s.handshakes--
 		s.forget(network, a)
+	}
+	s.trim(network, a)
+	if reason := s.overLimit(network, a); reason != "" {
+		end()
+		idleClosed.WithLabelValues(reason).Inc()
+		return nil, errTooManyIdle
+	}
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		end()
 	}), nil
 }
 
@@ -152,7 +155,7 @@ func (s *idleConns) end(c *connection) {
 	defer s.mu.Unlock()
 	if c.uses--; c.uses == 0 && !c.ended {
 		s.enqueue(c, c.idleTimeout)
-		s.trim(c.network, s.addresses[c.network], 0)
+		s.trim(c.network, s.addresses[c.network])
 	}
 }
 
@@ -217,11 +220,11 @@ func (s *idleConns) expire(c *connection, timeout time.Duration) {
 	s.close(c, http3.ErrCodeNoError, reason)
 }
 
-// trim closes what is idle for longest until there is room for more connections, and
-// spares those that are not idle for long.
-func (s *idleConns) trim(network netip.Addr, a *idleAddress, more int) {
+// trim closes what is idle for longest until no limit is exceeded, and spares those that are
+// not idle for long.
+func (s *idleConns) trim(network netip.Addr, a *idleAddress) {
 	for {
-		reason := s.overLimit(network, a, more)
+		reason := s.overLimit(network, a)
 		first := s.oldest.Front()
 		if reason == addressFull {
 			first = a.oldest.Front()
@@ -237,12 +240,12 @@ func (s *idleConns) trim(network netip.Addr, a *idleAddress, more int) {
 	}
 }
 
-// overLimit says which limit more connections of an address would exceed; empty: none.
-func (s *idleConns) overLimit(network netip.Addr, a *idleAddress, more int) string {
+// overLimit says which limit an address exceeds; empty: none.
+func (s *idleConns) overLimit(network netip.Addr, a *idleAddress) string {
 	switch {
-	case s.countsAlone(network) && a.count()+more > s.perAddress:
+	case s.countsAlone(network) && a.count() > s.perAddress:
 		return addressFull
-	case s.handshakes+s.oldest.Len()+more > s.limit:
+	case s.handshakes+s.oldest.Len() > s.limit:
 		return edgeFull
 	}
 	return ""

@@ -125,6 +125,17 @@ func TestIdleConnsAreLimited(t *testing.T) {
 		}
 		it.expect("the first", first, edgeFull)
 	})
+	run("an address takes the place of its own only connection", func(it idleTest) {
+		first := it.connect("192.0.2.0:1") // of all the one that is idle for longest
+		for i := range limit - 1 {
+			it.connect("198.51.100." + string(rune('0'+i%10)) + ":1")
+		}
+		time.Sleep(idleGrace)
+		if it.connect("192.0.2.0:1") == nil {
+			it.Error("the new one was refused")
+		}
+		it.expect("the first", first, edgeFull)
+	})
 	run("handshakes count, and near the limit clients have to prove their address", func(it idleTest) {
 		network := netip.MustParseAddr("192.0.2.1")
 		if it.crowded(network) {
