@@ -16,27 +16,35 @@ var upgradeTimeout = 6 * time.Second
 // connection is a QUIC connection, with a count of its requests and sessions.
 type connection struct {
 	*quic.Conn
-	idle        *idleConns
-	network     netip.Addr    // that it came from, for which it counts
-	idleTimeout time.Duration // after its first request; zero: none
+	limits  *connLimits
+	network netip.Addr // that it came from, for which it counts
 	// close closes the connection, and does not wait for that. It is called only for one
 	// that remove was not called for.
 	close func(code quic.ApplicationErrorCode, reason string)
 
-	// guarded by idle.mu
-	uses             int  // the requests and sessions in flight
-	requested, ended bool // there was a request; the connection is over
-	idleSince        time.Time
-	inAll, inAddress *list.Element // of the lists of idle connections; nil: it is not idle
-	timer            *time.Timer   // ends it when it was idle for too long
+	// guarded by limits.mu
+	requests, sessions int  // in flight
+	ended              bool // it is over, or is being closed
+	lastUse            time.Time
+	address            *address      // that it counts for; nil: for none
+	inAddress          *list.Element // of its connections
+	timer              *time.Timer   // ends it if there is no first request; nil: there was one
 }
 
-func (c *connection) begin() { c.idle.begin(c) }
-func (c *connection) end()   { c.idle.end(c) }
+func (c *connection) begin() { c.limits.beginRequest(c) }
+func (c *connection) end()   { c.limits.endRequest(c) }
+
+// stopTimer is called with limits.mu held.
+func (c *connection) stopTimer() {
+	if c.timer != nil {
+		c.timer.Stop()
+		c.timer = nil
+	}
+}
 
 // closeIfIdle closes the connection unless a request or session uses it.
 func (c *connection) closeIfIdle() {
-	if c.idle.isIdle(c) {
+	if c.limits.isIdle(c) {
 		_ = c.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "") // never fails
 	}
 }

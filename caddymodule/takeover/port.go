@@ -101,11 +101,11 @@ func (p *port) accept() {
 		c := p.newConnection(conn)
 		p.connections.begin()
 		p.conns.Store(conn, c)
-		idle.connected(c)
+		limits.connected(c)
 		p.running.Go(func() {
 			defer p.connections.end()
 			defer p.conns.Delete(conn)
-			defer idle.remove(c)
+			defer limits.remove(c)
 			err := p.server.ServeQUICConn(conn) // until the connection ends
 			if err != nil && !errors.Is(err, http.ErrServerClosed) {
 				if c := p.log.Check(zap.DebugLevel, "HTTP/3 connection"); c != nil {
@@ -121,7 +121,7 @@ func (p *port) accept() {
 
 func (p *port) newConnection(conn *quic.Conn) *connection {
 	return &connection{
-		Conn: conn, idle: idle, network: networkOf(conn.RemoteAddr()), idleTimeout: p.server.H3.IdleTimeout,
+		Conn: conn, limits: limits, network: networkOf(conn.RemoteAddr()),
 		close: func(code quic.ApplicationErrorCode, reason string) {
 			// Closing waits for the connection's goroutine.
 			p.running.Go(func() { _ = conn.CloseWithError(code, reason) })

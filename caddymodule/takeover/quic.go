@@ -38,9 +38,9 @@ func newTransport(socket net.PacketConn) *quic.Transport {
 	return &quic.Transport{
 		Conn: innermost(socket),
 		VerifySourceAddress: func(from net.Addr) bool {
-			return !limiter.Allow() || idle.crowded(networkOf(from))
+			return !limiter.Allow() || limits.crowded(networkOf(from))
 		},
-		ConnContext: idle.admit,
+		ConnContext: limits.admit,
 	}
 }
 

@@ -80,8 +80,8 @@ func (e *Entry) Upgrade(w http.ResponseWriter, r *http.Request) (wtconn.Conn, er
 	if err := errors.Join(control.SetWriteDeadline(time.Time{}), control.SetReadDeadline(time.Time{})); err != nil {
 		return wtconn.Conn{}, errors.Join(err, session.CloseWithError(0, ""))
 	}
-	e.conn.begin()
-	end := sync.OnceFunc(e.conn.end)
+	e.conn.limits.beginSession(e.conn)
+	end := sync.OnceFunc(func() { e.conn.limits.endSession(e.conn) })
 	context.AfterFunc(session.Context(), end)
 	return wtconn.Conn{
 		Session: session, Request: raw.HTTPStream(), QUIC: e.conn.Conn,
