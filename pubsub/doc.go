@@ -111,6 +111,11 @@
 // sequencers.setting and what is behind that; follower.Received and Skipped take
 // follower.mu and sequencers.mu. Follow and Unfollow are called with tenant.mu held.
 //
+// A token store may hold locks of its own while it calls [Hub.TokenRevoked],
+// [Hub.TokenRenewed] or [Hub.TokensUnverifiable], which take Hub.mu and Session.mu, one after
+// the other, and wait for nothing. So what they cause, such as the end of a presence, with its
+// hooks, is done by goroutines of the hub.
+//
 // The other locks are held for moments, and may be taken under any of those above:
 // Hub.tenantsMu, counters.tenantsMu, loads.mu, confirmation.mu, flushQueue.mu and the
 // mutexes of buckets; capsRegistry.mu too, under which those of buckets are taken.

@@ -165,8 +165,10 @@ func (s *Session) leave(ps *presences, key subscriptionKey) {
 	}
 }
 
-// leaveAll undoes all joins. The caller holds s.subscribing.
+// leaveAll undoes all joins of a session that is closing, so that no more follow.
 func (s *Session) leaveAll() {
+	s.subscribing.Lock()
+	defer s.subscribing.Unlock()
 	if s.presence == nil {
 		return
 	}

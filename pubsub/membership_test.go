@@ -181,6 +181,30 @@ func TestPresenceOfRevoked(t *testing.T) {
 	})
 }
 
+// A token store holds locks while it tells of a revocation, which therefore waits for no
+// session's change of subscriptions.
+func TestRevocationWaitsForNothing(t *testing.T) {
+	r := newRig(t, fastLimits())
+	defer r.close()
+	one, two, revoked := r.connectAs("ann"), r.connectAs("ann"), make(chan struct{})
+	one.subscribing.Lock()
+	two.subscribing.Lock()
+	go func() {
+		defer close(revoked)
+		r.hub.TokenRevoked("token of ann")
+	}()
+	select {
+	case <-revoked:
+	case <-time.After(time.Minute):
+		t.Error("it waits")
+	}
+	for _, c := range []*client{one, two} {
+		c.subscribing.Unlock()
+		<-c.Done()
+	}
+	<-revoked
+}
+
 // A reload ends what no presence contains any more, and says so.
 func TestPresenceReload(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {

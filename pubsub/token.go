@@ -38,13 +38,15 @@ func (s *Session) expire() {
 	}
 }
 
-// Revoke closes the session because its token was revoked. From then on its client is present
-// nowhere, even if it does not answer the close.
+// Revoke closes the session because its token was revoked. Soon its client is present nowhere,
+// even if it does not answer the close. Revoke does not wait for that: a token store calls it.
 func (s *Session) Revoke() {
 	s.closeWithError(wire.CloseForbidden, wire.CodeTokenRevoked)
-	s.subscribing.Lock() // which no JOIN takes any more after the close
-	defer s.subscribing.Unlock()
-	s.leaveAll()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.detached {
+		s.hub.Go(s.leaveAll) // the session holds the group open
+	}
 }
 
 // tokenState is what the sessions of one token share on this edge.
@@ -102,7 +104,7 @@ func (h *Hub) listSessionsOf(tokenID string) []*Session {
 	return slices.Collect(maps.Keys(h.sessionsOf(tokenID)))
 }
 
-// TokenRevoked closes every session of a token.
+// TokenRevoked closes every session of a token. It waits for none of them.
 func (h *Hub) TokenRevoked(tokenID string) {
 	for _, s := range h.listSessionsOf(tokenID) {
 		s.Revoke()
