@@ -8,13 +8,14 @@ import (
 
 // command is a line about a subscription or about presence, with legal names.
 type command struct {
-	verb    wire.Verb
-	key     subscriptionKey
-	pattern pattern.Pattern
-	from    wire.From // of RSUB
-	count   bool      // of WHO
-	allowed bool      // by the token, whose rights do not change
-	release func()    // gives takeAsk back, while hooks are asked about the command
+	verb      wire.Verb
+	key       subscriptionKey
+	pattern   pattern.Pattern
+	from      wire.From // of RSUB
+	count     bool      // of WHO
+	anyStream bool      // of UNSUB: carryOut decides about key.ownStream, after earlier commands
+	allowed   bool      // by the token, whose rights do not change
+	release   func()    // gives takeAsk back, while hooks are asked about the command
 }
 
 // queueKey is what commands are handled in order for: a pattern and, of presence, also what it is
@@ -93,6 +94,10 @@ func (s *Session) handleCommand(c *command) {
 // holds s.subscribing, without which carryOut waits for shares of tenants, and sees to it that no
 // further command of the queue is carried out meanwhile.
 func (s *Session) carryOut(c *command) (ask bool) {
+	if c.anyStream {
+		c.key.ownStream = true
+		c.key.ownStream = s.subscriptions[c.key] != nil
+	}
 	s.finishDeferred(c)
 	switch {
 	case s.Closing(), !s.prepare(c):

@@ -88,6 +88,20 @@ func TestCommandsOfStreamsWaitToo(t *testing.T) {
 	})
 }
 
+// An UNSUB that does not say which stream it means waits to learn it, too.
+func TestUnsubOfAnyStream(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		r.withHooks(slowHook())
+		c := r.connectStreams("x")
+		c.stream("SUB:U:t:a")
+		c.HandleUnsub([]byte("UNSUB:t:a"))
+		time.Sleep(time.Second)
+		c.own(0).inner.expect("OK:SUB:t:a")
+		c.expect("OK:UNSUB:t:a")
+		equal(t, "subscriptions", len(c.subscriptions), 0)
+	})
+}
+
 // Subscriptions beyond those that hooks are asked about wait for these, and the connection does not.
 func TestFurtherSubscriptionsWait(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {

@@ -29,7 +29,7 @@ func (s *Session) handleLine(text []byte) {
 	case wire.VerbFeatures:
 		s.handleFeatures(line)
 	case wire.VerbSub, wire.VerbUnsub:
-		s.handleSubscription(line)
+		s.handleSubscription(line, false)
 	case wire.VerbRsub:
 		s.handleRsub(line)
 		return // which says whether this edge knows the line
@@ -53,7 +53,24 @@ func (s *Session) handleStreamLine(text []byte) {
 	if !s.awaitRightPaid() {
 		return
 	}
-	s.handleSubscription(line)
+	s.handleSubscription(line, false)
+	s.broken = 0
+}
+
+// HandleUnsub is HandleLine for an UNSUB of a client that does not say whether the
+// subscription has a stream of its own. One that has is ended first.
+func (s *Session) HandleUnsub(text []byte) { s.accept(text, (*Session).handleUnsub) }
+
+func (s *Session) handleUnsub(text []byte) {
+	line, err := wire.ParseLine(text)
+	if err != nil || line.Verb != wire.VerbUnsub {
+		s.handleLine(text)
+		return
+	}
+	if !s.awaitRightPaid() {
+		return
+	}
+	s.handleSubscription(line, true)
 	s.broken = 0
 }
 

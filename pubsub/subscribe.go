@@ -18,8 +18,9 @@ func (k subscriptionKey) main() subscriptionKey {
 	return k
 }
 
-// handleSubscription takes a SUB or UNSUB line.
-func (s *Session) handleSubscription(line wire.Line) {
+// handleSubscription takes a SUB or UNSUB line; anyStream: the latter also ends a subscription
+// that has a stream of its own.
+func (s *Session) handleSubscription(line wire.Line, anyStream bool) {
 	tenant, text := string(line.Tenant), string(line.Pattern)
 	if wire.CheckTenant(tenant) != nil {
 		s.reject(wire.CodeBadTenant)
@@ -30,7 +31,9 @@ func (s *Session) handleSubscription(line wire.Line) {
 		s.reject(wire.CodeBadPattern)
 		return
 	}
-	s.handleCommand(&command{verb: line.Verb, key: subscriptionKey{tenant, text, line.Own}, pattern: p})
+	s.handleCommand(&command{
+		verb: line.Verb, key: subscriptionKey{tenant, text, line.Own}, pattern: p, anyStream: anyStream,
+	})
 }
 
 // prepareSubscription is prepare of a SUB or UNSUB.

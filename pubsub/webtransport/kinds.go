@@ -3,7 +3,6 @@ package webtransport
 import (
 	"bytes"
 	"slices"
-	"sync"
 
 	"github.com/quic-go/webtransport-go"
 
@@ -42,8 +41,6 @@ func appendOutgoing(dst []byte, kinds bool, m pubsub.Outgoing) []byte {
 
 var (
 	subPrefix    = []byte("SUB:")
-	unsubPrefix  = []byte("UNSUB:")
-	okSubPrefix  = []byte("OK:SUB:")
 	anyOwnStream = []byte(":U:0:0") // a stream that the edge chooses, without a cap
 )
 
@@ -57,53 +54,22 @@ func (c *connection) handleKindLine(line []byte) {
 			return
 		}
 	}
-	if name, ok := bytes.CutPrefix(line, unsubPrefix); ok && c.own.take(string(name)) {
-		c.session.HandleStreamLine(slices.Concat([]byte("UNSUB:U:"), name))
-		return
-	}
-	c.session.HandleLine(line)
-}
-
-// ownNames are the subscriptions of a client that sends kinds which have streams of their
-// own: it does not say so when it ends them. There are as many as the session allows.
-type ownNames struct {
-	mu    sync.Mutex
-	names map[string]struct{} // <tenant>:<pattern>
-}
-
-func (o *ownNames) add(name string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.names == nil {
-		o.names = map[string]struct{}{}
-	}
-	o.names[name] = struct{}{}
-}
-
-// take removes a name, and reports whether it was there.
-func (o *ownNames) take(name string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	_, ok := o.names[name]
-	delete(o.names, name)
-	return ok
+	c.session.HandleUnsub(line) // or another line
 }
 
 // kindStream is the stream of a subscription of a client that sends kinds. The client skips
 // its first message, and waits for the acknowledgement on the main stream.
 type kindStream struct {
 	ownStream
-	conn  *connection
-	begun bool
+	session *pubsub.Session
+	begun   bool
 }
 
 // Write implements [pubsub.Stream].
 func (s *kindStream) Write(msgs []pubsub.Outgoing) error {
 	if !s.begun && len(msgs) > 0 {
 		s.begun = true
-		ok := msgs[0].Data
-		s.conn.own.add(string(bytes.TrimPrefix(ok, okSubPrefix)))
-		s.conn.session.QueueControl(pubsub.Text, ok)
+		s.session.QueueControl(pubsub.Text, bytes.Clone(msgs[0].Data)) // which is OK:SUB
 	}
 	return s.ownStream.Write(msgs)
 }
@@ -111,7 +77,7 @@ func (s *kindStream) Write(msgs []pubsub.Outgoing) error {
 func (c *connection) newOwnStream(stream *webtransport.SendStream) pubsub.Stream {
 	own := ownStream{stream}
 	if c.kinds.Load() {
-		return &kindStream{ownStream: own, conn: c}
+		return &kindStream{ownStream: own, session: c.session}
 	}
 	return own
 }

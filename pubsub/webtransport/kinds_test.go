@@ -76,6 +76,21 @@ func TestKinds(t *testing.T) {
 		e.publish("own", 4)
 		main.expect("0 deliver own 4 [own]")
 
+		// One that it has begun and ended on a stream of its lines leaves no trace.
+		c.lines("SUB:U:t:late\n")
+		main.expect("1 OK:SUB:t:late")
+		own = c.own()
+		c.lines("UNSUB:U:t:late\n")
+		main.expect("1 OK:UNSUB:t:late")
+		own.expect("OK:SUB:t:late", "FIN")
+		main.send(kindLine, "SUB:t:late")
+		main.expect("1 OK:SUB:t:late")
+		main.send(kindLine, "UNSUB:t:late")
+		main.expect("1 OK:UNSUB:t:late")
+		e.publish("late", 1)
+		main.send(kindLine, "PING")
+		main.expect("1 PONG")
+
 		// What the edge cannot do is refused, not done otherwise.
 		for _, line := range []string{"SUB:t:x:U:1:0", "SUB:t:x:U:0:8", "SUB:t:x:D", "SUB:t:x:D:8", "SUB:t:x:U"} {
 			main.send(kindLine, line)

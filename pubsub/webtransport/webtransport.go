@@ -65,7 +65,6 @@ type connection struct {
 	log        *zap.Logger
 	goroutines sync.WaitGroup // those beside the one that reads the main stream
 	uni        uniStreams
-	own        ownNames
 
 	kinds      atomic.Bool // messages of the main stream have kinds
 	opened     atomic.Bool // the main stream is there: no other is wanted
