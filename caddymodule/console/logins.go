@@ -17,8 +17,9 @@ const (
 	addressEvery = 6 * time.Second // and one more after each of these
 	nameBurst    = 50              // failures of a name, from all addresses of a kind that it has not logged in from,
 	nameEvery    = 2 * time.Second // and one more after each of these
-	suspectFor   = 6 * time.Hour   // that a failure makes its network suspect
-	wideFailures = 16              // in a wider network, not older than that, make all of it suspect
+	failures     = 2               // of a network make it suspect: one may be a typing error;
+	suspectFor   = 6 * time.Hour   // after this time, one of them is forgotten
+	wideFailures = 16              // likewise of a wider network, of which one is forgotten in a 16th of the time
 	maxKept      = 16_384          // addresses that are kept count of, and networks
 	sweepEvery   = time.Second     // at least, since it looks at all of them
 	maxFamiliar  = 4_096           // pairs of name and address that have logged in
@@ -30,20 +31,20 @@ const (
 
 // standing is what is known of where an attempt comes from. Attempts of one standing have
 // lanes and limits of their own, which those of another cannot use up: whoever guesses is
-// suspect after the first failure, and holds up only others who are.
+// suspect after the second failure, and holds up only others who are.
 type standing uint8
 
 const (
-	suspect  standing = iota // somebody has failed in its network lately, or it is not known
-	stranger                 // nobody has
+	suspect  standing = iota // its network has failures lately, or is not known
+	stranger                 // it has none, or one
 	familiar                 // the name has logged in from there
 	standings
 )
 
 // logins limits attempts to log in. A name is never locked out for good: from the addresses
 // that it has logged in from, and from this machine, only the limit of the address counts;
-// from networks where nobody has failed lately, failures of others elsewhere do not count; from
-// those where somebody has, they hold it up for nameEvery at a time. What it says does
+// from networks without failures, those of others elsewhere do not count; among suspects they
+// hold it up for nameEvery at a time, or as long as they have all places there. What it says does
 // not depend on whether there is such a name. An address that is not known, as behind a proxy
 // that may be lied to, is nobody's: it has no limit of its own, and no name is at home there.
 // All methods may be called concurrently.
@@ -184,7 +185,7 @@ func (l *logins) ofAddress(ip netip.Addr, key familiarKey, now time.Time) (*atte
 	}
 	network, wider, _ := networksOf(ip)
 	from := stranger
-	if l.failed.level(network, now) > 0 || l.wider.level(wider, now) > wideFailures-1 {
+	if l.failed.level(network, now) > failures-1 || l.wider.level(wider, now) > wideFailures-1 {
 		from = suspect
 	}
 	return l.addresses.of(key.address, now), from
@@ -212,7 +213,7 @@ func (l *logins) suspect(ip netip.Addr) {
 		return
 	}
 	now := l.now()
-	l.failed.of(network, now).take(now, 1, suspectFor)
+	l.failed.of(network, now).take(now, failures, suspectFor)
 	l.wider.of(wider, now).take(now, 2*wideFailures, suspectFor/wideFailures)
 }
 

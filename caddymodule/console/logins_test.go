@@ -73,7 +73,9 @@ func TestNameLimit(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l := newLogins(time.Now)
 			guess(t, l, here, "ada", true)
-			l.suspect(netip.MustParseAddr("10.0.0.0")) // who guess are no strangers
+			for range failures {
+				l.suspect(netip.MustParseAddr("10.0.0.0")) // who guess are no strangers
+			}
 			var results []string
 			for i := range 2 * nameBurst {
 				results = append(results, guess(t, l, netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}), name, false))
@@ -98,7 +100,7 @@ func TestNameLimit(t *testing.T) {
 }
 
 // Many networks that guess all the time take the places of each other. An operator who was
-// never seen before, as after a restart, gets in at the first attempt.
+// never seen before, as after a restart, gets in, also after a typing error.
 func TestStrangersLockNobodyOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLogins(time.Now)
@@ -116,10 +118,12 @@ func TestStrangersLockNobodyOut(t *testing.T) {
 				})
 			}
 		}
-		time.Sleep(time.Minute) // each of them has failed
+		time.Sleep(2 * time.Minute) // each of them has failed
 		synctest.Wait()
 		for i := range 5 {
-			expect(t, l, "in", netip.AddrFrom4([4]byte{192, 0, byte(i), 1}), "ada", true)
+			operator := netip.AddrFrom4([4]byte{192, 0, byte(i), 1})
+			expect(t, l, "wrong", operator, "ada", false)
+			expect(t, l, "in", operator, "ada", true)
 			time.Sleep(time.Minute)
 		}
 		cancel()
@@ -128,7 +132,7 @@ func TestStrangersLockNobodyOut(t *testing.T) {
 	})
 }
 
-// A failure makes its network suspect for hours, and many make a provider's.
+// Two failures make their network suspect for hours, and many make a provider's.
 func TestSuspects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLogins(time.Now)
@@ -144,8 +148,10 @@ func TestSuspects(t *testing.T) {
 		}
 		check("at first", "192.0.2.1", stranger)
 		l.suspect(netip.MustParseAddr("192.0.2.1"))
-		check("a failure", "192.0.2.200", suspect)
-		check("a failure elsewhere", "192.0.3.1", stranger)
+		check("a failure", "192.0.2.200", stranger)
+		l.suspect(netip.MustParseAddr("192.0.2.2"))
+		check("another one", "192.0.2.200", suspect)
+		check("failures elsewhere", "192.0.3.1", stranger)
 		for i := range wideFailures {
 			l.suspect(netip.MustParseAddr(fmt.Sprintf("2001:db8:%x::1", i)))
 		}
