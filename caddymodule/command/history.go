@@ -51,7 +51,7 @@ func historyReadCommand() *cobra.Command {
 		Use:   "read <history> <tenant> <pattern>",
 		Short: "Prints the messages that are kept of a pattern, oldest first",
 		Long: "Prints the messages that are kept of a pattern, oldest first: when each was stored, its\n" +
-			"channel, whose it is (sender=<subject>, if the token that published it had a subject), and\n" +
+			"channel, whose it is (sender=\"<subject>\" of the token that published it), and\n" +
 			"its payload, with what a terminal cannot show escaped.",
 	}
 	admin.add(cmd)
@@ -95,11 +95,8 @@ func printKept(w io.Writer, answer []byte) (next string, n int, err error) {
 		return "", 0, err
 	}
 	for _, m := range page.Messages {
-		sender := ""
-		if m.Sender != "" {
-			sender = "sender=" + plain(m.Sender) + " "
-		}
-		if _, err := fmt.Fprintf(w, "%s %s %s%s\n", timestamp(m.Time), plain(m.Channel), sender, plain(string(m.Payload))); err != nil {
+		// Also of nobody, and quoted: no payload and no subject can pass for another sender.
+		if _, err := fmt.Fprintf(w, "%s %s sender=%q %s\n", timestamp(m.Time), plain(m.Channel), m.Sender, plain(string(m.Payload))); err != nil {
 			return "", 0, err
 		}
 	}

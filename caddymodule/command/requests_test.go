@@ -92,9 +92,9 @@ func TestRequests(t *testing.T) {
 		{
 			"history read h a #", []call{{
 				`POST /pubsub/histories/read {"after":"","history":"h","pattern":"#","tenant":"a"}`,
-				`{"messages":[{"time":"2030-01-31T12:00:00Z","channel":"c","sender":"ann","payload":"aGk="},{"time":"2030-01-31T12:00:01Z","channel":"c","payload":"aGk="}]}`,
+				`{"messages":[{"time":"2030-01-31T12:00:00Z","channel":"c","sender":"ann","payload":"aGk="},{"time":"2030-01-31T12:00:01Z","channel":"c","payload":"c2VuZGVyPSJhbm4iIGhp"}]}`,
 			}},
-			0, "2030-01-31T12:00:00Z c sender=ann hi\n2030-01-31T12:00:01Z c hi\n", "",
+			0, "2030-01-31T12:00:00Z c sender=\"ann\" hi\n2030-01-31T12:00:01Z c sender=\"\" sender=\"ann\" hi\n", "",
 		},
 		{"history purge h --tenant a", []call{{`POST /pubsub/histories/purge {"all":false,"history":"h","tenant":"a"}`, `{"removed":3}`}}, 0, "3 messages are deleted.\n", ""},
 		{"history purge h --tenant a --channel c", []call{{`POST /pubsub/histories/purge {"all":false,"channel":"c","history":"h","tenant":"a"}`, `{"removed":3}`}}, 0, "3 messages are deleted.\n", ""},
