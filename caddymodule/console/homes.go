@@ -29,6 +29,8 @@ type homes struct {
 
 	running sync.WaitGroup // the goroutine that saves
 
+	loaded bool // the file was read, or is not there; of load and then of that goroutine
+
 	mu      sync.Mutex
 	saving  bool // it runs
 	changed bool // since it last looked
@@ -58,11 +60,20 @@ func newHomes(storage certmagic.Storage, log *zap.Logger) *homes {
 // load has the logins know what was stored. Without that everybody is a stranger, which is
 // logged.
 func (h *homes) load(l *logins) {
+	if err := h.read(l); err != nil {
+		h.log.Error("it is not known where operators have logged in before: guesses of others may make them wait once more",
+			zap.String("file", h.file), zap.Error(err))
+	}
+}
+
+// read adds what was stored to what the logins know.
+func (h *homes) read(l *logins) error {
 	ctx, cancel := context.WithTimeout(context.Background(), homesTimeout)
 	defer cancel()
 	data, err := h.storage.Load(ctx, h.file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return
+		h.loaded = true
+		return nil
 	}
 	var stored storedHomes
 	if err == nil {
@@ -72,17 +83,18 @@ func (h *homes) load(l *logins) {
 		err = fmt.Errorf("it has format %d; this version reads %d", stored.Format, homesFormat)
 	}
 	if err != nil {
-		h.log.Error("it is not known where operators have logged in before: guesses of others may make them wait once more",
-			zap.String("file", h.file), zap.Error(err))
-		return
+		return fmt.Errorf("%w; the file stays as it is until it can be read or is gone", err)
 	}
+	h.loaded = true
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, s := range stored.Homes {
-		if legalName(s.Name) && s.Address.IsValid() {
-			l.remember(familiarKey{s.Name, s.Address}, s.Used)
+		key := familiarKey{s.Name, s.Address}
+		if legalName(s.Name) && s.Address.IsValid() && l.familiar[key] == nil {
+			l.remember(key, s.Used)
 		}
 	}
+	return nil
 }
 
 // save stores what the logins know, soon. It does not wait: a storage may be slow.
@@ -96,7 +108,7 @@ func (h *homes) save(l *logins) {
 	h.saving = true
 	h.running.Go(func() {
 		for h.takeChanged() {
-			if err := h.store(l.listHomes()); err != nil {
+			if err := h.store(l); err != nil {
 				h.log.Error("where operators have logged in is not stored: after a restart, guesses of others may make them wait once more",
 					zap.String("file", h.file), zap.Error(err))
 			}
@@ -113,8 +125,14 @@ func (h *homes) takeChanged() bool {
 	return changed
 }
 
-func (h *homes) store(list []storedHome) error {
-	data, err := json.Marshal(storedHomes{homesFormat, list})
+// store writes the file, but never over one that could not be read.
+func (h *homes) store(l *logins) error {
+	if !h.loaded {
+		if err := h.read(l); err != nil {
+			return err
+		}
+	}
+	data, err := json.Marshal(storedHomes{homesFormat, l.listHomes()})
 	if err != nil {
 		return err
 	}

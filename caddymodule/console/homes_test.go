@@ -45,15 +45,26 @@ func TestHomesOutliveRestarts(t *testing.T) {
 		t.Errorf("logged %v", logs.All())
 	}
 
-	// What cannot be read is logged, and locks nobody out.
+	// What cannot be read is logged, locks nobody out, and is not overwritten.
 	for _, broken := range []string{`{"format":2}`, `{`, `null`} {
 		before := logs.Len()
 		if err := storage.Store(context.Background(), l.homes.file, []byte(broken)); err != nil {
 			t.Fatal(err)
 		}
-		expect(t, restarted(storage, zap.New(core)), "wrong", here, "ada", false)
-		if logs.Len() != before+1 {
-			t.Errorf("%s: %d lines in the log", broken, logs.Len()-before)
+		l = restarted(storage, zap.New(core))
+		expect(t, l, "in", here, "ada", true)
+		l.homes.running.Wait()
+		stored, err := storage.Load(context.Background(), l.homes.file)
+		if string(stored) != broken || err != nil || logs.Len() != before+2 {
+			t.Errorf("%s: %s, %v, %d lines in the log", broken, stored, err, logs.Len()-before)
 		}
+	}
+	if err := storage.Delete(context.Background(), l.homes.file); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, l, "in", elsewhere, "ada", true)
+	l.homes.running.Wait()
+	if n := len(restarted(storage, zap.New(core)).listHomes()); n != 2 {
+		t.Errorf("%d homes are stored once the file is gone, want 2", n)
 	}
 }
