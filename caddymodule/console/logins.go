@@ -213,7 +213,11 @@ func (l *logins) suspect(ip netip.Addr) {
 		return
 	}
 	now := l.now()
-	l.failed.of(network, now).take(now, failures, suspectFor)
+	// In a wider network that is suspect already, its parts would only take up room: it has
+	// 65,536 of them.
+	if w := l.wider.byKey[wider]; w == nil || w.level(now, l.wider.every) <= wideFailures-1 {
+		l.failed.of(network, now).take(now, failures, suspectFor)
+	}
 	l.wider.of(wider, now).take(now, 2*wideFailures, suspectFor/wideFailures)
 }
 
