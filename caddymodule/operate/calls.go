@@ -71,11 +71,11 @@ var Calls = map[string]Call{
 		return map[string]any{"token_id": r.PathValue("id")}, err
 	}},
 	"DELETE /tokens": {"revoke_subject", func(live *app.Running, r *http.Request, body []byte) (any, error) {
-		query, err := rest.SubjectQuery(r.URL.RawQuery, body)
+		subject, err := rest.SubjectOf(r.URL.RawQuery, body)
 		if err != nil {
 			return nil, err
 		}
-		return rest.RevokeSubject(r.Context(), live.Service, live.Service.Overlay(), query)
+		return rest.RevokeSubject(r.Context(), live.Service, live.Service.Overlay(), subject)
 	}},
 	"POST /explain": {"", explain},
 

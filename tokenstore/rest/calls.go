@@ -2,8 +2,8 @@ package rest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -106,8 +106,8 @@ func revokeTokenByID(ctx context.Context, s *service, m *master, id []byte, op *
 }
 
 // revokeSubject is DELETE /v1/tokens.
-func revokeSubject(ctx context.Context, s *service, m *master, query []byte, op *Operation) (any, error) {
-	answer, err := RevokeSubject(ctx, s, m, query)
+func revokeSubject(ctx context.Context, s *service, m *master, subject []byte, op *Operation) (any, error) {
+	answer, err := RevokeSubject(ctx, s, m, string(subject))
 	op.Subject, op.Revoked = answer.Subject, answer.Revoked
 	if err != nil {
 		answer.Reopen()
@@ -134,18 +134,11 @@ func (r SubjectRevoked) Reopen() {
 }
 
 // RevokeSubject is the call DELETE /v1/tokens, for other front ends too: it takes that call's
-// [SubjectQuery] and returns the answer, whose Reopen is to be called, also with an error: then
-// it says what was done before.
-func RevokeSubject(ctx context.Context, s *service, m *master, query []byte) (SubjectRevoked, error) {
-	values, err := Parameters(string(query), "subject")
-	if err == nil && values["subject"] == "" {
-		err = invalid("subject", "is missing: give it in the query, percent-encoded, or in a JSON body")
-	}
-	if err != nil {
-		return SubjectRevoked{}, err
-	}
-	answer := SubjectRevoked{Message: "tokens revoked", Subject: values["subject"]}
-	answer.Revoked, answer.reopen, err = s.RevokeAndClose(ctx, m, answer.Subject)
+// subject, see [SubjectOf], and returns the answer, whose Reopen is to be called, also with an
+// error: then it says what was done before.
+func RevokeSubject(ctx context.Context, s *service, m *master, subject string) (answer SubjectRevoked, err error) {
+	answer = SubjectRevoked{Message: "tokens revoked", Subject: subject}
+	answer.Revoked, answer.reopen, err = s.RevokeAndClose(ctx, m, subject)
 	var refused *tokenstore.InvalidError
 	if errors.As(err, &refused) {
 		answer.Subject = "" // it is none
@@ -153,25 +146,40 @@ func RevokeSubject(ctx context.Context, s *service, m *master, query []byte) (Su
 	return answer, err
 }
 
-// SubjectQuery returns the raw query of DELETE /v1/tokens, of which a JSON body can have the
-// subject instead; empty: there is no body.
-func SubjectQuery(raw string, body []byte) ([]byte, error) {
+// SubjectOf returns the subject of DELETE /v1/tokens, from its raw query or a JSON body. Some
+// clients send a body with each request: beside a query it may be anything but one that names
+// another subject.
+func SubjectOf(rawQuery string, body []byte) (string, error) {
+	if strings.ContainsFunc(rawQuery, ambiguous) {
+		return "", invalid("query", "must be percent-encoded, in UTF-8: a space is %20, and a plus, which may mean either, %2B")
+	}
+	values, err := Parameters(rawQuery, "subject")
+	if err != nil {
+		return "", err
+	}
 	var given struct {
 		Subject string `json:"subject" empty:"refused"`
 	}
-	if len(body) > 0 {
+	switch subject := values["subject"]; {
+	case subject != "":
+		if json.Unmarshal(body, &given) == nil && given.Subject != "" && given.Subject != subject {
+			return "", invalid("subject", "is another one in the body than in the query; give one of them")
+		}
+		return subject, nil
+	case len(body) > 0:
 		if err := DecodeStrict(body, &given); err != nil {
-			return nil, err
+			return "", err
 		}
 	}
-	switch {
-	case given.Subject == "":
-		return []byte(raw), nil
-	case raw != "":
-		return nil, invalid("subject", "is given more than once: in the query, and in the body")
+	if given.Subject == "" {
+		return "", invalid("subject", "is missing: give it in the query, percent-encoded, or in a JSON body")
 	}
-	return []byte("subject=" + strings.ReplaceAll(url.QueryEscape(given.Subject), "+", "%20")), nil
+	return given.Subject, nil
 }
+
+// ambiguous reports whether a character of a query leaves open what was meant: a plus, which
+// forms write for a space, and what no URL has. It matters where tokens end for good.
+func ambiguous(c rune) bool { return c == '+' || c <= ' ' || c >= 0x7f }
 
 // listTokens is GET /v1/tokens.
 func listTokens(ctx context.Context, s *service, m *master, query []byte, _ *Operation) (any, error) {

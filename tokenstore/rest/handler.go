@@ -162,19 +162,19 @@ func (r *Route) read(req *http.Request) ([]byte, *Problem) {
 	switch r.input {
 	case query:
 		return []byte(req.URL.RawQuery), nil
-	case querySubject:
-		if req.URL.RawQuery != "" || req.ContentLength == 0 {
-			return []byte(req.URL.RawQuery), nil // some clients send a body with each request
+	case subject:
+		var content []byte
+		if req.ContentLength != 0 {
+			var refused *Problem
+			if content, refused = readBody(req); refused != nil && req.URL.RawQuery == "" {
+				return nil, refused
+			}
 		}
-		content, refused := readBody(req)
-		if refused != nil {
-			return nil, refused
-		}
-		query, err := SubjectQuery("", content)
+		subject, err := SubjectOf(req.URL.RawQuery, content)
 		if err != nil {
 			return nil, refusal(CodeInvalidBody, err.Error())
 		}
-		return query, nil
+		return []byte(subject), nil
 	case lastOfURL:
 		if req.URL.RawQuery != "" {
 			return nil, refusal(CodeInvalidBody, "query: must be empty")

@@ -7,12 +7,9 @@ import (
 	"strings"
 )
 
-// Parameters reads a raw query that may have the allowed parameters, each once and not empty.
-// Errors quote nothing of it.
+// Parameters reads a raw query that may have the allowed parameters, each once and not empty. A
+// plus is a space, as forms write it. Errors quote nothing of the query.
 func Parameters(raw string, allowed ...string) (map[string]string, error) {
-	if strings.ContainsFunc(raw, unencoded) {
-		return nil, invalid("query", "must be percent-encoded, in UTF-8: a space is %20, and a plus, which may mean either, %2B")
-	}
 	values, err := url.ParseQuery(raw)
 	if err != nil { // its text quotes the query
 		return nil, invalid("query", "is not well-formed")
@@ -32,7 +29,3 @@ func Parameters(raw string, allowed ...string) (map[string]string, error) {
 	}
 	return given, nil
 }
-
-// unencoded reports whether a character of a query leaves open what was meant: a plus, which
-// forms write for a space, and what no URL has.
-func unencoded(c rune) bool { return c == '+' || c <= ' ' || c >= 0x7f }

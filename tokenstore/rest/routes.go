@@ -27,14 +27,14 @@ type Route struct {
 type input int
 
 const (
-	body         input = iota
-	query              // raw
-	querySubject       // likewise, as SubjectQuery makes it where there is a body instead
-	lastOfURL          // the last element of the path, escaped as it was sent; there is no query
+	body      input = iota
+	query           // raw
+	subject         // of the query or a body, see SubjectOf
+	lastOfURL       // the last element of the path, escaped as it was sent; there is no query
 )
 
 // TakesBody reports whether the route reads a JSON body.
-func (r Route) TakesBody() bool { return r.input == body || r.input == querySubject }
+func (r Route) TakesBody() bool { return r.input == body || r.input == subject }
 
 // matches reports whether the route has a path, which is escaped.
 func (r Route) matches(path string) bool {
@@ -87,7 +87,7 @@ var Routes = []Route{
 	{"/v1/tokens", []string{http.MethodGet, http.MethodHead}, "list",
 		with(refusals), query, listTokens},
 	{"/v1/tokens", []string{http.MethodDelete}, "revoke_subject",
-		changeRefusals, querySubject, revokeSubject},
+		changeRefusals, subject, revokeSubject},
 	{"/v1/tokens/{token_id}", []string{http.MethodDelete}, "revoke",
 		with(refusals, CodeReadOnly, CodeInsufficientStorage, CodeUnknownToken), lastOfURL, revokeTokenByID},
 }

@@ -39,10 +39,14 @@ func TestSubjects(t *testing.T) {
 	}
 	e.issueFor(masterPaint, "eu", "a+b")
 	e.issueFor(masterPaint, "eu", "a b")
+	if list := read(e.do(request(http.MethodGet, "/v1/tokens?subject=a+b", masterPaint, ""))); strings.Count(list, `"subject":"a b"`) != 1 {
+		t.Errorf("a plus in a list is no space: %s", list)
+	}
 	const quoted = `"R\u0026D \"é\" +%"`
 	for _, c := range []struct{ target, body, want string }{
 		{"/v1/tokens" + of, "", revoked("1", quoted)},
 		{"/v1/tokens" + of, `{}`, revoked("0", quoted)},
+		{"/v1/tokens" + of, `no JSON`, revoked("0", quoted)},
 		{"/v1/tokens", `{"subject":"R&D \"\u00e9\" +%"}`, revoked("0", quoted)},
 		{"/v1/tokens?subject=nobody", "", revoked("0", `"nobody"`)},
 		{"/v1/tokens?subject=bob", "", revoked("1", `"bob"`)},
@@ -86,7 +90,7 @@ func TestSubjectRefusals(t *testing.T) {
 		{http.MethodDelete, "/v1/tokens?subject=", "", "subject: is empty"},
 		{http.MethodDelete, "/v1/tokens?subject=s3cret+x", "", "query: must be percent-encoded"},
 		{http.MethodDelete, "/v1/tokens?subject=s3cré", "", "query: must be percent-encoded"},
-		{http.MethodGet, "/v1/tokens?subject=s3cret+x", "", "query: must be percent-encoded"},
+		{http.MethodDelete, "/v1/tokens?subject=s3cret", `{"subject":"other"}`, "subject: is another one in the body"},
 		{http.MethodDelete, "/v1/tokens", `{}`, "subject: is missing"},
 		{http.MethodDelete, "/v1/tokens", `{"subject":""}`, "subject: is empty"},
 		{http.MethodDelete, "/v1/tokens", `{"subject":"s3cret\n"}`, "subject: must be 1 to 128 bytes"},
