@@ -88,8 +88,8 @@ func (c Caller) Answer(w http.ResponseWriter, r *http.Request, operation string,
 func WriteJSON(w http.ResponseWriter, answer any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	if s, ok := answer.(rest.Streamer); ok {
-		s.Stream(w)
+	if page, ok := answer.(rest.TokenPage); ok {
+		page.Stream(w)
 		return
 	}
 	_ = json.NewEncoder(w).Encode(answer) // if this fails, the caller is gone

@@ -16,15 +16,11 @@ type TokenPage struct {
 	written func() // nil: nobody waits for that
 }
 
-// A Streamer is an answer that writes its JSON in pieces, so that it need not be in memory as a
-// whole.
-type Streamer interface{ Stream(w io.Writer) }
-
 // streamBuffer is how many bytes of a page are written at once.
 const streamBuffer = 16 << 10
 
-// Stream writes the page as JSON, token by token. A write that fails means that the client is
-// gone: it ends the page.
+// Stream writes the page as JSON, token by token, so that it need not be in memory as a whole. A
+// write that fails means that the client is gone: it ends the page.
 func (p TokenPage) Stream(w io.Writer) {
 	out := bufio.NewWriterSize(w, streamBuffer)
 	separator := `{"tokens":[`

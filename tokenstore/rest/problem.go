@@ -95,9 +95,9 @@ func writeJSON(w http.ResponseWriter, status int, contentType string, body any) 
 	h.Set("Content-Type", contentType)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	if s, ok := body.(Streamer); ok {
+	if page, ok := body.(TokenPage); ok {
 		w.WriteHeader(status)
-		s.Stream(w)
+		page.Stream(w)
 		return
 	}
 	b := marshal(body)
