@@ -70,7 +70,7 @@ func (c *Console) Provision(ctx caddy.Context) (err error) {
 	}
 	c.app, c.log = module.(*app.App), guest.OncePerSecond(ctx.Logger())
 	c.api = c.routes()
-	c.state, err = leaseState(lease{c.operators, c.revokeOrphans}, ctx.Storage(), guest.LiveLog("http.handlers.pubsub_console"))
+	c.state, err = leaseState(lease{c.operators, c.revokeOrphans, ctx.Storage()}, guest.LiveLog("http.handlers.pubsub_console"))
 	return err
 }
 

@@ -23,17 +23,21 @@ const (
 // homes keeps in Caddy's storage where names have logged in, so that a restart makes nobody
 // a stranger. Each edge has a file of its own, as several may share a storage.
 type homes struct {
-	storage certmagic.Storage
-	file    string
-	log     *zap.Logger
+	file string
+	log  *zap.Logger
 
 	running sync.WaitGroup // the goroutine that saves
 
-	loaded bool // the file was read, or is not there; of load and then of that goroutine
-
 	mu      sync.Mutex
+	kept    *keptHomes
 	saving  bool // it runs
 	changed bool // since it last looked
+}
+
+// keptHomes are those in the storage of a configuration.
+type keptHomes struct {
+	storage certmagic.Storage
+	loaded  bool // the file was read, or is not there; of load and then of the goroutine that saves
 }
 
 // storedHomes is the file.
@@ -54,25 +58,33 @@ func newHomes(storage certmagic.Storage, log *zap.Logger) *homes {
 	if id, err := caddy.InstanceID(); err == nil {
 		file = fmt.Sprintf("pubsub/console/homes-%s.json", id)
 	}
-	return &homes{storage: storage, file: file, log: log}
+	return &homes{kept: &keptHomes{storage: storage}, file: file, log: log}
+}
+
+// use has all that follows use the storage of another configuration: that of one that is gone
+// may be closed.
+func (h *homes) use(storage certmagic.Storage) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.kept = &keptHomes{storage: storage}
 }
 
 // load has the logins know what was stored. Without that everybody is a stranger, which is
 // logged.
 func (h *homes) load(l *logins) {
-	if err := h.read(l); err != nil {
+	if err := h.read(l, h.kept); err != nil {
 		h.log.Error("it is not known where operators have logged in before: guesses of others may make them wait once more",
 			zap.String("file", h.file), zap.Error(err))
 	}
 }
 
 // read adds what was stored to what the logins know.
-func (h *homes) read(l *logins) error {
+func (h *homes) read(l *logins, kept *keptHomes) error {
 	ctx, cancel := context.WithTimeout(context.Background(), homesTimeout)
 	defer cancel()
-	data, err := h.storage.Load(ctx, h.file)
+	data, err := kept.storage.Load(ctx, h.file)
 	if errors.Is(err, fs.ErrNotExist) {
-		h.loaded = true
+		kept.loaded = true
 		return nil
 	}
 	var stored storedHomes
@@ -85,7 +97,7 @@ func (h *homes) read(l *logins) error {
 	if err != nil {
 		return fmt.Errorf("%w; the file stays as it is until it can be read or is gone", err)
 	}
-	h.loaded = true
+	kept.loaded = true
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, s := range stored.Homes {
@@ -127,8 +139,11 @@ func (h *homes) takeChanged() bool {
 
 // store writes the file, but never over one that could not be read.
 func (h *homes) store(l *logins) error {
-	if !h.loaded {
-		if err := h.read(l); err != nil {
+	h.mu.Lock()
+	kept := h.kept
+	h.mu.Unlock()
+	if !kept.loaded {
+		if err := h.read(l, kept); err != nil {
 			return err
 		}
 	}
@@ -138,7 +153,7 @@ func (h *homes) store(l *logins) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), homesTimeout)
 	defer cancel()
-	return h.storage.Store(ctx, h.file, data)
+	return kept.storage.Store(ctx, h.file, data)
 }
 
 // listHomes returns where names have logged in.

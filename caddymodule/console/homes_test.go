@@ -18,6 +18,31 @@ func restarted(storage certmagic.Storage, log *zap.Logger) *logins {
 	return l
 }
 
+// After a reload, the storage of the new configuration counts.
+func TestHomesFollowReloads(t *testing.T) {
+	t.Setenv("XDG_DATA_HOME", t.TempDir())
+	before, after := &certmagic.FileStorage{Path: t.TempDir()}, &certmagic.FileStorage{Path: t.TempDir()}
+	var leases []*operators
+	var s *state
+	for _, storage := range []certmagic.Storage{before, after} {
+		leases = append(leases, new(operators))
+		var err error
+		if s, err = leaseState(lease{operators: leases[len(leases)-1], storage: storage}, zap.NewNop()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.release(leases[0]); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, s.logins, "in", here, "ada", true)
+	if err := s.release(leases[1]); err != nil { // waits until it is stored
+		t.Fatal(err)
+	}
+	if n, m := len(restarted(before, zap.NewNop()).listHomes()), len(restarted(after, zap.NewNop()).listHomes()); n != 0 || m != 1 {
+		t.Errorf("%d and %d homes are stored before and after, want 0 and 1", n, m)
+	}
+}
+
 // Where operators have logged in outlives a restart.
 func TestHomesOutliveRestarts(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", t.TempDir()) // has the id of the edge

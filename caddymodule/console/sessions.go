@@ -47,6 +47,7 @@ type state struct {
 type lease struct {
 	operators *operators
 	revoke    func(liveTokens []string) // by their ids
+	storage   certmagic.Storage         // of the configuration
 }
 
 // session is a login. The state's mutex guards what changes.
@@ -68,10 +69,10 @@ func newState(now func() time.Time) *state {
 
 // leaseState takes the state from the pool. A new one has from the storage where operators
 // have logged in.
-func leaseState(l lease, storage certmagic.Storage, log *zap.Logger) (*state, error) {
+func leaseState(l lease, log *zap.Logger) (*state, error) {
 	v, _, err := states.LoadOrNew(stateKey{}, func() (caddy.Destructor, error) {
 		s := newState(time.Now)
-		s.logins.homes = newHomes(storage, log)
+		s.logins.homes = newHomes(l.storage, log)
 		s.logins.homes.load(s.logins)
 		return s, nil
 	})
@@ -82,7 +83,16 @@ func leaseState(l lease, storage certmagic.Storage, log *zap.Logger) (*state, er
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.consoles = append(s.consoles, l)
+	s.useStorage()
 	return s, nil
+}
+
+// useStorage has the storage of the configuration used that was loaded last. The caller holds
+// s.mu.
+func (s *state) useStorage() {
+	if n := len(s.consoles); n > 0 && s.logins.homes != nil {
+		s.logins.homes.use(s.consoles[n-1].storage)
+	}
 }
 
 // release ends a console's use. The sessions of operators that no configuration has any
@@ -90,6 +100,7 @@ func leaseState(l lease, storage certmagic.Storage, log *zap.Logger) (*state, er
 func (s *state) release(o *operators) error {
 	s.mu.Lock()
 	s.consoles = slices.DeleteFunc(s.consoles, func(l lease) bool { return l.operators == o })
+	s.useStorage()
 	var orphans []string
 	for id, session := range s.sessions {
 		stays, publishes := false, false

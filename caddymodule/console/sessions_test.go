@@ -35,7 +35,7 @@ func (s *state) lease(o *operators, revoked ...*[]string) {
 		for _, list := range revoked {
 			*list = append(*list, ids...)
 		}
-	}})
+	}, nil})
 }
 
 // unlease is release without the pool.
