@@ -130,11 +130,11 @@ type skip struct {
 	channel  string // of the last message
 }
 
-// beginSkip finds out where the newest messages are. Like all that reads pages it is called
-// without a lock.
+// beginSkip finds out where the newest messages are: in the store, also if what is handed on is
+// behind it, since that is as late. Like all that reads pages it is called without a lock.
 func (r *resumable) beginSkip() (err error) {
 	q, k := r.sequencer, &r.skip
-	if k.to, err = q.standsAt(); err != nil {
+	if k.to, err = q.store.Head(q.id.history, q.id.tenant); err != nil {
 		return err
 	}
 	if k.channel != "" {

@@ -91,6 +91,31 @@ func TestMaxLagOfBlockedClient(t *testing.T) {
 	}, withMaxLag(10*time.Second))
 }
 
+// Where messages wait to be handed on, as their tenant is over its share, they are late before they
+// are queued. The client skips all that is stored, once, and not what is handed on meanwhile.
+func TestMaxLagOfHanding(t *testing.T) {
+	withHistory(t, fastLimits(), func(r *rig) {
+		c, p := r.pair("RSUB:t:chat.a:now")
+		hs := r.hub.currentHistories()
+		q, err := r.hub.acquireSequencer(hs, hs.set.Find("chat"), "t")
+		must(t, err)
+		defer q.release()
+		q.running = true // nothing is handed on
+		p.numbers(100)
+		time.Sleep(11 * time.Second)
+		for q.first != nil { // one after the other
+			e, rest := q.first, q.first.after
+			e.after, q.last = nil, e
+			q.run()
+			synctest.Wait()
+			q.first, q.running = rest, rest != nil
+		}
+		c.expect("GAP:t:chat.a:@0", "t/chat.a=99 [chat.a] @100", "AT:t:chat.a:@100")
+		p.publish("t", "chat.a", "live")
+		c.expect("t/chat.a=live [chat.a] @101")
+	}, withMaxLag(10*time.Second))
+}
+
 // Lines that wait behind what is removed say nothing any more of positions: the client would
 // take what comes behind the gap for what it has.
 func TestMaxLagRemovesLines(t *testing.T) {
