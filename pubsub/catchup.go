@@ -74,7 +74,7 @@ func (r *resumable) lags(page history.Page) bool {
 	if r.newest || len(page.Messages) == 0 {
 		return false
 	}
-	expires := r.sequencer.expiresAt(page.Messages[0].Position.T, r.since)
+	expires := r.expiresAt(page.Messages[0].Position.T)
 	return expires != 0 && r.sequencer.hub.now() > expires
 }
 

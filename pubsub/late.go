@@ -28,23 +28,27 @@ type lateness struct {
 	ok         bool          // it is an OK:RSUB
 }
 
-// expiresAt is when a message that was stored at t, in milliseconds since 1970, is too old for
-// a subscription that wants it since then; 0: it never is.
-func (q *sequencer) expiresAt(t uint64, since time.Time) time.Duration {
-	limit := q.definition.Load().MaxLag
+// maxLag is how late the messages of the history may be; 0: there is no limit.
+func (q *sequencer) maxLag() time.Duration { return q.definition.Load().MaxLag }
+
+// expiresAt is when a message of a page, which was stored at t in milliseconds since 1970, is too
+// old; 0: it never is. What is handed on has the hub's clock instead: with a shared history, t is
+// of another machine.
+func (r *resumable) expiresAt(t uint64) time.Duration {
+	limit := r.sequencer.maxLag()
 	if limit == 0 {
 		return 0
 	}
 	from := time.UnixMilli(int64(t))
-	if from.Before(since) {
-		from = since
+	if from.Before(r.since) {
+		from = r.since
 	}
-	return max(1, q.hub.now()+limit-time.Since(from))
+	return max(1, r.sequencer.hub.now()+limit-time.Since(from))
 }
 
 // lineLateness is the one of a line about a subscription; nil: its history has no limit.
 func (r *resumable) lineLateness(ok bool) *lateness {
-	if r.sequencer.definition.Load().MaxLag == 0 {
+	if r.sequencer.maxLag() == 0 {
 		return nil
 	}
 	return &lateness{feed: r.feed, tenant: r.key.tenant, expires: math.MaxInt64, ok: ok}

@@ -116,6 +116,20 @@ func TestMaxLagOfHanding(t *testing.T) {
 	}, withMaxLag(10*time.Second))
 }
 
+// The machine that stores a shared history may have another time: what is handed on is not late
+// as it comes.
+func TestMaxLagAndAnotherClock(t *testing.T) {
+	withEdges(t, fastLimits(), func(a, _ *rig, views []*view) {
+		c := a.connect("a")
+		c.ask("RSUB:t:chat.a:now")
+		at, err := views[0].Head("chat", "t")
+		must(t, err)
+		at.N, at.T = 1, uint64(time.Now().Add(-time.Hour).UnixMilli())
+		views[0].follower.Received("chat", "t", history.Kept{Position: at, Channel: "chat.a", Payload: []byte("1")})
+		c.expect("t/chat.a=1 [chat.a] @1")
+	}, withMaxLag(10*time.Second))
+}
+
 // Lines that wait behind what is removed say nothing any more of positions: the client would
 // take what comes behind the gap for what it has.
 func TestMaxLagRemovesLines(t *testing.T) {

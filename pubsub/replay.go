@@ -130,7 +130,7 @@ func (s *Session) encodePage(r *resumable, page history.Page, v variant) (frames
 		}
 		kept := keptFrames{at: m.Position, pattern: r.key.pattern, feed: r.feed, before: before}
 		if !r.skipping { // else it is the newest
-			kept.expires = r.sequencer.expiresAt(m.Position.T, r.since)
+			kept.expires = r.expiresAt(m.Position.T)
 		}
 		frames = append(frames, kept.frame(&p, v))
 		before = m.Position

@@ -48,7 +48,7 @@ type handing struct {
 	tenant           string
 	channel, payload []byte
 	sender           []byte
-	at               time.Duration // when it was accepted, on the hub's clock
+	at               time.Duration // when this edge accepted or received it, on the hub's clock
 	position         wire.Position
 	before           wire.Position // of what was handed on before it
 
@@ -199,7 +199,10 @@ func (q *sequencer) fanOut(p *publication, e *handing) {
 		feedLists.Put(matches)
 	}()
 	*matches = q.feeds.AppendMatches(*matches, p.channel)
-	n, expires := 0, q.expiresAt(e.position.T, time.Time{})
+	n, expires := 0, time.Duration(0)
+	if limit := q.maxLag(); limit > 0 {
+		expires = e.at + limit
+	}
 	for _, f := range *matches {
 		frames := keptFrames{at: e.position, pattern: f.pattern.String(), feed: f, before: e.before, expires: expires}
 		for part := range f.subscribers.Load().chunks {
