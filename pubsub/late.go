@@ -14,9 +14,20 @@ import (
 // come in small pages, each of which is read once the client has nearly all before it, so that
 // they are still the newest when the client gets them.
 
-// freshBytes is how much a page of newest messages brings at most, and twice what may wait of
-// frames with positions when it is read.
+// freshBytes is how much a page of newest messages brings at most.
 const freshBytes = 16 << 10
+
+// skipRoom is how much a page of newest messages may bring, and twice what may wait of frames with
+// positions when it is read. They have no time at which they are too old, so the client's cap must
+// let all of that through before they are. The caller holds s.mu.
+func (s *Session) skipRoom(r *resumable) int {
+	lag := r.sequencer.maxLag()
+	if lag == 0 { // since a reload
+		return freshBytes
+	}
+	rate := s.rate(s.identity.EgressKB, s.hub.limits.Load().DefaultEgressKB)
+	return int(min(freshBytes, rate*lag.Seconds()/2))
+}
 
 // lateness says of a frame in a queue for which subscriptions it is, and until when. Frames
 // of histories without a limit have none.

@@ -130,6 +130,28 @@ func TestMaxLagAndAnotherClock(t *testing.T) {
 	}, withMaxLag(10*time.Second))
 }
 
+// The newest messages do not become old in the queue, however small the client's cap is.
+func TestMaxLagOfTheNewest(t *testing.T) {
+	limits := fastLimits()
+	limits.DefaultEgressKB = 1
+	withHistory(t, limits, func(r *rig) {
+		c, p := r.pair("RSUB:t:chat.*:now")
+		for second := range 60 {
+			for i := range 30 {
+				p.publish("t", fmt.Sprintf("chat.%d", i), fmt.Sprintf("%d:%01000d", second, 0))
+			}
+			time.Sleep(time.Second)
+			for _, each := range c.takeShort() {
+				_, payload, isMessage := strings.Cut(each, "=")
+				sent := second
+				if fmt.Sscanf(payload, "%d", &sent); isMessage && second-sent > 6 {
+					t.Errorf("a message came %d s late", second-sent)
+				}
+			}
+		}
+	}, withMaxLag(5*time.Second))
+}
+
 // Lines that wait behind what is removed say nothing any more of positions: the client would
 // take what comes behind the gap for what it has.
 func TestMaxLagRemovesLines(t *testing.T) {

@@ -28,7 +28,7 @@ func (s *Session) readPage(r *resumable) {
 	s.mu.Lock()
 	room, wanted, v := min(s.keptRoom(), replayBytes), s.wants(r), s.variant
 	if r.skipping {
-		room = min(room, freshBytes)
+		room = min(room, s.skipRoom(r))
 	}
 	s.mu.Unlock()
 	var page history.Page

@@ -200,7 +200,7 @@ func (s *Session) schedulePage() {
 	if rs.reading != nil || rs.stalled || len(rs.behind) == 0 || s.closing != nil || s.detached || s.keptRoom() == 0 {
 		return
 	}
-	if rs.behind[0].skipping && s.queue.kept > freshBytes/2 {
+	if first := rs.behind[0]; first.skipping && s.queue.kept > s.skipRoom(first)/2 {
 		return
 	}
 	rs.reading = takeFirst(&rs.behind)
