@@ -28,8 +28,8 @@ type verdict struct {
 }
 
 // authorize returns nil if the backend allows what e says, or a [hook.Refusal]. Silence is only
-// that of a backend that had the whole timeout for a question: whoever keeps all slots taken would
-// otherwise let everybody in, where silence allows.
+// that of a backend that had the whole timeout for a question, and did not say that there are too
+// many: whoever keeps all slots taken would otherwise let everybody in, where silence allows.
 func (w *worker) authorize(ctx context.Context, e event) error {
 	if !w.awaitSlot(ctx, e.TokenID) {
 		if ctx.Err() != nil { // the client is gone, or other hooks took all the time
@@ -80,7 +80,8 @@ func (w *worker) awaitSlot(ctx context.Context, token string) bool {
 	return w.slots.acquire(ctx, token)
 }
 
-// question asks the backend. The error is an unsentError if it cannot have got the question.
+// question asks the backend. The error is an unsentError if this edge had no room to send it, or the
+// backend, or a proxy before it, has not looked at it since there were too many.
 func (w *worker) question(ctx context.Context, e event) (v verdict, err error) {
 	id := newID()
 	body, err := json.Marshal(question{id, instance(), e})
@@ -91,6 +92,8 @@ func (w *worker) question(ctx context.Context, e event) (v verdict, err error) {
 	switch {
 	case err != nil:
 		return v, err
+	case a.status == http.StatusTooManyRequests:
+		return v, unsentError{errors.New("the backend takes no more questions now: it has answered 429")}
 	case a.status != http.StatusOK:
 		return v, errors.New("the answer must have the status 200; it has " + http.StatusText(a.status))
 	}

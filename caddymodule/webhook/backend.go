@@ -56,7 +56,7 @@ type answer struct {
 
 func (a answer) ok() bool { return a.status >= 200 && a.status < 300 }
 
-// unsentError is why a request did not leave this edge: the backend is not to blame.
+// unsentError is why the backend was not asked: there was no room for one more request.
 type unsentError struct{ error }
 
 // exhausted are the errors of a machine that has no room for one more connection. Clients can cause
@@ -73,7 +73,8 @@ func markUnsent(err error) error {
 }
 
 // post sends a request and reads the answer. The error holds no URL, whose path may be a
-// secret of the backend; it is an unsentError if the backend cannot have got the request.
+// secret of the backend; it is an unsentError if this edge had no room to send the request. A
+// backend that cannot be reached is silent.
 func (b *backend) post(ctx context.Context, id string, body []byte) (answer, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, b.url, bytes.NewReader(body))
 	if err != nil {

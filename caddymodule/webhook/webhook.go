@@ -77,8 +77,8 @@ type Ask struct {
 
 	// OnSilence is what it means when the backend was asked and does not answer as it should in
 	// time: `allow`, or `refuse`, of which the client is told `try_later`. What it could not be
-	// asked about, as too many questions are under way, is refused with `try_later` in any case.
-	// Required.
+	// asked about, as too many questions are under way, or as it answers 429, is refused with
+	// `try_later` in any case. Required.
 	OnSilence string `json:"on_silence"`
 
 	// Timeout of the answer, from 10ms to 4s, from when the question is sent. Default, and
