@@ -116,6 +116,15 @@ func (s *Session) removeLate(first *lateness, now time.Duration) bool {
 // it with the same pattern. The caller holds the session's mutex.
 func (r *resumable) has(it *item) bool { return int32(it.age-r.firstAge) >= 0 }
 
+// keepFirstAge keeps firstAge comparable with what waits: deliverySeq wraps around. It is called from
+// time to time, with the session's mutex held.
+func (r *resumable) keepFirstAge(q *queue) {
+	const far = 1 << 30 // no queue holds so many
+	if q.deliverySeq-r.firstAge > far {
+		r.firstAge = q.deliverySeq - far
+	}
+}
+
 // positionBefore is where a client goes on that is to get a message: before, if that is known.
 func positionBefore(before, at wire.Position) wire.Position {
 	if before.Epoch == at.Epoch {

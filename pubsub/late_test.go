@@ -130,6 +130,25 @@ func TestMaxLagAndAnotherClock(t *testing.T) {
 	}, withMaxLag(10*time.Second))
 }
 
+// The limit holds, too, after more deliveries than their count has numbers.
+func TestMaxLagAfterManyDeliveries(t *testing.T) {
+	withHistory(t, fastLimits(), func(r *rig) {
+		c, p := r.pair("RSUB:t:chat.a:now")
+		for range 5 {
+			c.Session.mu.Lock()
+			c.queue.deliverySeq += 1 << 29
+			c.Session.mu.Unlock()
+			time.Sleep(positionEvery)
+		}
+		release := c.block()
+		c.ask("SUB:t:plain") // its OK is being written
+		p.publish("t", "chat.a", "old")
+		time.Sleep(11 * time.Second)
+		release()
+		c.expect("OK:SUB:t:plain", "GAP:t:chat.a:@0", "t/chat.a=old [chat.a] @1", "AT:t:chat.a:@1")
+	}, withMaxLag(10*time.Second))
+}
+
 // The newest messages do not become old in the queue, however small the client's cap is.
 func TestMaxLagOfTheNewest(t *testing.T) {
 	limits := fastLimits()

@@ -52,6 +52,7 @@ func (g *sequencers) tellPositions(stop <-chan struct{}) {
 func (s *Session) tellPosition(r *resumable, turn int, at wire.Position) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	r.keepFirstAge(&s.queue)
 	if rs := s.resumables; rs.turn != turn {
 		rs.turn, rs.untold = turn, s.queue.controlBytes > maxPositionBacklog
 	}
