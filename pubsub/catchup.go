@@ -43,11 +43,15 @@ func (s *Session) catchUp(r *resumable, page history.Page, frames []*frame) {
 			s.tellGap(r, wire.Position{Epoch: at.Epoch, N: at.N - 1, T: at.T})
 		}
 		r.gapInFront = r.gapInFront && lost
-		if r.skipping {
-			s.skipped(r, page.Messages[i].Channel)
+		if r.skipping && r.skip.goesBack {
+			r.skip.goesBack = false
+			s.tellGap(r, r.skip.from)
 		}
 		if !s.pushKept(f, limits) {
 			return
+		}
+		if r.skipping {
+			r.skip.channel = page.Messages[i].Channel
 		}
 		r.cursor = at
 		s.hub.count.deliveries.Add(1)

@@ -151,7 +151,7 @@ type skip struct {
 	from, to wire.Position
 	back     uint64 // where it began, if that is behind from: up to there it goes then; 0: it need not
 	goesBack bool   // it has come to the second part, and the client was not told yet
-	channel  string // of the last message
+	channel  string // of the last message that was queued
 }
 
 // beginSkip finds out where the newest messages are: in the store, also if what is handed on is
@@ -172,15 +172,6 @@ func (r *resumable) beginSkip() (err error) {
 	}
 	k.begun, r.until, r.newest = true, k.to, k.to.N > r.cursor.N
 	return nil
-}
-
-// skipped is called before a message of a skip is queued. The caller holds s.mu.
-func (s *Session) skipped(r *resumable, channel string) {
-	if r.skip.goesBack {
-		r.skip.goesBack = false
-		s.tellGap(r, r.skip.from)
-	}
-	r.skip.channel = channel
 }
 
 // endSkip is called when a page was queued. When all newest messages were, a line says so: what

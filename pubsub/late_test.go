@@ -171,6 +171,26 @@ func TestMaxLagOfTheNewest(t *testing.T) {
 	}, withMaxLag(5*time.Second))
 }
 
+// The channel for which the queue had no room is the next one.
+func TestMaxLagKeepsTheTurn(t *testing.T) {
+	limits := with(func(l *Limits) { l.SendQueue, l.DefaultEgressKB = 8<<10, 1 })
+	withHistory(t, limits, func(r *rig) {
+		c, p := r.pair("RSUB:t:chat.*:now")
+		release := c.block()
+		c.ask("SUB:t:plain") // its OK is being written
+		p.publish("t", "chat.0", "old")
+		time.Sleep(11 * time.Second)
+		for i := range 100 {
+			p.publish("t", fmt.Sprintf("chat.%d", 2+i), "new") // its position
+		}
+		release()
+		synctest.Wait()
+		s := c.subscriptions[subscriptionKey{tenant: "t", pattern: "chat.*"}].resumable
+		equal(t, "the last channel", s.skip.channel, fmt.Sprintf("chat.%d", s.cursor.N))
+		equal(t, "it is skipping", s.skipping, true)
+	}, withMaxLag(10*time.Second))
+}
+
 // Lines that wait behind what is removed say nothing any more of positions: the client would
 // take what comes behind the gap for what it has.
 func TestMaxLagRemovesLines(t *testing.T) {
