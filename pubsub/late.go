@@ -72,23 +72,26 @@ func (s *Session) removeLate(first *lateness, now time.Duration) bool {
 	if now < first.expires || s.closing != nil {
 		return false
 	}
-	l := &s.queue.mainLane
-	sub := s.subscriptions[subscriptionKey{tenant: first.tenant, pattern: first.feed.pattern.String()}]
-	if !sub.isResumable() || sub.resumable.feed != first.feed || !sub.resumable.has(&l.items[l.head]) {
-		return false // its UNSUB was handled, and waits in the queue, too
+	l, key := &s.queue.mainLane, subscriptionKey{tenant: first.tenant, pattern: first.feed.pattern.String()}
+	var r *resumable
+	if sub := s.subscriptions[key]; sub.isResumable() && sub.resumable.feed == first.feed {
+		r = sub.resumable
 	}
-	r, removed := sub.resumable, uint64(0)
+	ended := r == nil || !r.has(&l.items[l.head]) // its OK:UNSUB waits, too; r is another one
+	removed := uint64(0)
 	for i := l.head; i < len(l.items); i++ {
 		it := &l.items[i]
 		switch {
-		case it.frame == nil || it.late == nil || it.late.feed != r.feed || !r.has(it):
+		case it.frame == nil || it.late == nil || it.late.feed != first.feed || (r != nil && r.has(it)) == ended:
 			continue
 		case it.kind == Binary:
 			s.queue.uncount(it.frame, it.charge)
 			removed++
 		default: // what lines say of positions holds no more
 			s.queue.controlBytes -= it.cost()
-			r.said = r.said && !it.late.ok
+			if it.late.ok && !ended {
+				r.said = false
+			}
 		}
 		it.frame = nil
 		l.dropped++
@@ -97,17 +100,20 @@ func (s *Session) removeLate(first *lateness, now time.Duration) bool {
 	s.hub.count.drop(dropMaxLag, removed)
 	s.hub.count.gaps.Add(1)
 	at := positionBefore(first.before, first.at)
-	line := &frame{data: wire.AppendGap(nil, r.key.tenant, r.key.pattern, at), kind: Text, late: r.lineLateness(false)}
+	late := &lateness{feed: first.feed, tenant: key.tenant, expires: math.MaxInt64}
+	line := &frame{data: wire.AppendGap(nil, key.tenant, key.pattern, at), kind: Text, late: late}
 	l.items[l.head] = item{frame: line, age: l.items[l.head].age}
 	l.dropped--
 	s.queue.controlBytes += line.cost()
-	if s.resumables.reading == r { // readPage owns the cursor
+	switch {
+	case ended: // a client that has read the GAP may resume there
+	case s.resumables.reading == r: // readPage owns the cursor
 		r.skipDue, r.skipFrom = true, at
-		return true
-	}
-	s.skipToNewest(r, at)
-	if r.retry == nil {
-		s.awaitPages(r)
+	default:
+		s.skipToNewest(r, at)
+		if r.retry == nil {
+			s.awaitPages(r)
+		}
 	}
 	return true
 }

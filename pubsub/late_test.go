@@ -171,6 +171,23 @@ func TestMaxLagOfTheNewest(t *testing.T) {
 	}, withMaxLag(5*time.Second))
 }
 
+// What is too late for a subscription that has ended does not come, either.
+func TestMaxLagOfEndedSubscription(t *testing.T) {
+	withHistory(t, fastLimits(), func(r *rig) {
+		c, p := r.pair("RSUB:t:chat.a:now")
+		r.connect("other").ask("RSUB:t:chat.a:now") // the pattern stays
+		release := c.block()
+		c.ask("SUB:t:plain") // its OK is being written
+		p.repeat(3, "t", "chat.a", "old")
+		synctest.Wait()
+		c.send("UNSUB:t:chat.a", "RSUB:t:chat.a:now")
+		time.Sleep(11 * time.Second)
+		p.publish("t", "chat.a", "new")
+		release()
+		c.expect("OK:SUB:t:plain", "GAP:t:chat.a:@0", "OK:UNSUB:t:chat.a", "OK:RSUB:t:chat.a:@3:complete", "t/chat.a=new [chat.a] @4")
+	}, withMaxLag(10*time.Second))
+}
+
 // The channel for which the queue had no room is the next one.
 func TestMaxLagKeepsTheTurn(t *testing.T) {
 	limits := with(func(l *Limits) { l.SendQueue, l.DefaultEgressKB = 8<<10, 1 })
