@@ -217,12 +217,13 @@ func TestMaxLagRemovesLines(t *testing.T) {
 		release := c.block()
 		c.send("SUB:t:plain")
 		synctest.Wait() // its OK is being written
-		c.send("RSUB:t:chat.a:last.2", "RSUB:t:chat.a:now", "SUB:t:more")
-		synctest.Wait()
+		c.send("RSUB:t:chat.a:last.2")
+		synctest.Wait() // its page is queued
+		c.send("RSUB:t:chat.a:now", "SUB:t:more")
 		p.publish("t", "chat.b", "1")
 		time.Sleep(3 * time.Minute) // AT is queued, too
 		release()
-		c.expect("OK:SUB:t:plain", "ERR:bad_request:RSUB:t:chat.a", "OK:SUB:t:more", "GAP:t:chat.a:@1",
+		c.expect("OK:SUB:t:plain", "ERR:bad_request:RSUB:t:chat.a", "GAP:t:chat.a:@1", "OK:SUB:t:more",
 			"t/chat.a=old [chat.a] @3", "OK:RSUB:t:chat.a:@4:gap")
 	}, withMaxLag(10*time.Second))
 }
