@@ -188,6 +188,32 @@ func TestMaxLagOfEndedSubscription(t *testing.T) {
 	}, withMaxLag(10*time.Second))
 }
 
+// While others of the client's subscriptions take its cap, one that skips waits, and no other one
+// waits for it.
+func TestMaxLagHoldsUpNoOther(t *testing.T) {
+	limits := fastLimits()
+	limits.DefaultEgressKB = 8
+	withHistory(t, limits, func(r *rig) {
+		c, p := r.pair("RSUB:t:chat.a:now", "RSUB:t:chat.b:now")
+		p.repeat(60, "t", "chat.b", strings.Repeat("x", 1000))
+		time.Sleep(4500 * time.Millisecond)
+		p.repeat(20, "t", "chat.a", strings.Repeat("x", 1000))
+		time.Sleep(time.Second)
+		c.send("RSUB:t:chat.c:last")
+		for range 10 {
+			p.repeat(7, "t", "chat.a", strings.Repeat("x", 1000))
+			time.Sleep(time.Second)
+		}
+		got := c.takeShort()
+		isTold := func(line string) bool {
+			return slices.ContainsFunc(got, func(each string) bool { return strings.HasPrefix(each, line) })
+		}
+		equal(t, "one skips", isTold("GAP:t:chat.b:"), true)
+		equal(t, "and still waits", isTold("AT:t:chat.b:"), false)
+		equal(t, "another one begins", isTold("OK:RSUB:t:chat.c:"), true)
+	}, withMaxLag(5*time.Second))
+}
+
 // The channel for which the queue had no room is the next one.
 func TestMaxLagKeepsTheTurn(t *testing.T) {
 	limits := with(func(l *Limits) { l.SendQueue, l.DefaultEgressKB = 8<<10, 1 })

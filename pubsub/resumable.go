@@ -194,16 +194,19 @@ func (s *Session) awaitPages(r *resumable) {
 }
 
 // schedulePage has a page read for the next subscription that is behind, if there is one
-// and the queue has room. The caller holds s.mu.
+// and the queue has room. One that skips waits until little is ahead of it, and those behind it
+// go first. The caller holds s.mu.
 func (s *Session) schedulePage() {
 	rs := s.resumables
 	if rs.reading != nil || rs.stalled || len(rs.behind) == 0 || s.closing != nil || s.detached || s.keptRoom() == 0 {
 		return
 	}
-	if first := rs.behind[0]; first.skipping && s.queue.kept > s.skipRoom(first)/2 {
+	i := slices.IndexFunc(rs.behind, func(r *resumable) bool { return !r.skipping || s.queue.kept <= s.skipRoom(r)/2 })
+	if i < 0 {
 		return
 	}
-	rs.reading = takeFirst(&rs.behind)
+	rs.reading = rs.behind[i]
+	rs.behind = slices.Delete(rs.behind, i, i+1)
 	rs.reading.waiting = false
 	s.hub.replays.add(s, rs.reading)
 }
