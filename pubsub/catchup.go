@@ -99,7 +99,7 @@ func (s *Session) goLive(r *resumable) {
 func (s *Session) sayCaughtUp(r *resumable) {
 	if !r.said {
 		r.said = true
-		s.pushReached(r, wire.AppendOKRsub(nil, r.key.tenant, r.key.pattern, r.cursor, !r.gap), true)
+		s.pushInOrder(wire.AppendOKRsub(nil, r.key.tenant, r.key.pattern, r.cursor, !r.gap), r.lineLateness(true))
 	}
 }
 
@@ -108,14 +108,14 @@ func (s *Session) sayCaughtUp(r *resumable) {
 func (s *Session) tellGap(r *resumable, at wire.Position) {
 	r.gap, r.cursor = true, at
 	s.hub.count.gaps.Add(1)
-	s.pushReached(r, wire.AppendGap(nil, r.key.tenant, r.key.pattern, at), false)
+	s.pushInOrder(wire.AppendGap(nil, r.key.tenant, r.key.pattern, at), r.lineLateness(false))
 }
 
-// pushInOrder queues a line behind the deliveries that came before it. The caller holds
-// s.mu.
-func (s *Session) pushInOrder(line []byte) {
+// pushInOrder queues a line behind the deliveries that came before it; late is as in
+// queue.pushLine. The caller holds s.mu.
+func (s *Session) pushInOrder(line []byte, late *lateness) {
 	if s.closing == nil {
-		s.queue.pushOK(&s.queue.mainLane, line)
+		s.queue.pushLine(&s.queue.mainLane, line, late)
 		s.checkBacklog()
 		s.wake()
 	}
@@ -124,5 +124,5 @@ func (s *Session) pushInOrder(line []byte) {
 // pushErrInOrder is pushInOrder for an ERR line about an RSUB.
 func (s *Session) pushErrInOrder(code wire.Code, key subscriptionKey) {
 	s.hub.count.refuse(code)
-	s.pushInOrder(wire.AppendErr(nil, code, wire.VerbRsub.String(), key.tenant, key.pattern))
+	s.pushInOrder(wire.AppendErr(nil, code, wire.VerbRsub.String(), key.tenant, key.pattern), nil)
 }

@@ -137,7 +137,7 @@ func (s *Session) openLane(first []byte) *lane {
 	defer s.mu.Unlock()
 	l := &lane{stream: stream, held: true}
 	s.queue.ownLanes = append(s.queue.ownLanes, l)
-	s.queue.pushOK(l, first)
+	s.queue.pushLine(l, first, nil)
 	s.checkBacklog()
 	return l
 }

@@ -197,16 +197,6 @@ func (s *Session) endSkip(r *resumable) {
 	}
 	r.skipping = false
 	if r.said { // else OK:RSUB follows
-		s.pushReached(r, wire.AppendAt(nil, r.key.tenant, r.key.pattern, r.cursor), false)
-	}
-}
-
-// pushReached is pushInOrder for a line that says how far a subscription has come. The caller
-// holds s.mu.
-func (s *Session) pushReached(r *resumable, line []byte, ok bool) {
-	if s.closing == nil {
-		s.queue.pushReached(line, r.lineLateness(ok))
-		s.checkBacklog()
-		s.wake()
+		s.pushInOrder(wire.AppendAt(nil, r.key.tenant, r.key.pattern, r.cursor), r.lineLateness(false))
 	}
 }

@@ -60,7 +60,7 @@ func (s *Session) tellPosition(r *resumable, turn int, at wire.Position) {
 		return
 	}
 	r.cursor = at
-	s.pushReached(r, wire.AppendAt(nil, r.key.tenant, r.key.pattern, at), false)
+	s.pushInOrder(wire.AppendAt(nil, r.key.tenant, r.key.pattern, at), r.lineLateness(false))
 }
 
 // settledAt is the position up to which the tenant has nothing that was not matched and

@@ -46,14 +46,10 @@ func (q *queue) pushControl(m Outgoing) {
 	q.controlBytes += cost(m.Data)
 }
 
-func (q *queue) pushOK(l *lane, line []byte) {
-	l.push(item{frame: &frame{data: line, kind: Text}})
-	q.controlBytes += cost(line)
-}
-
-// pushReached is pushOK for a line that says how far a subscription with positions has come.
-func (q *queue) pushReached(line []byte, late *lateness) {
-	q.mainLane.push(item{frame: &frame{data: line, kind: Text, late: late}, age: q.deliverySeq})
+// pushLine queues a line that keeps its place; late is not nil if it says how far a subscription with
+// positions has come.
+func (q *queue) pushLine(l *lane, line []byte, late *lateness) {
+	l.push(item{frame: &frame{data: line, kind: Text, late: late}, age: q.deliverySeq})
 	q.controlBytes += cost(line)
 }
 

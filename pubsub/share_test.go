@@ -434,7 +434,7 @@ func TestQueueCharge(t *testing.T) {
 			q.take(l)
 			l.compact()
 		case 4:
-			q.pushOK(l, []byte("OK"))
+			q.pushLine(l, []byte("OK"), nil)
 		case 5:
 			switch random.IntN(50) {
 			case 0:

@@ -159,9 +159,5 @@ func (s *Session) unsubscribe(key subscriptionKey) {
 // acknowledge queues an OK line behind the deliveries that came before it. The
 // caller holds s.mu.
 func (s *Session) acknowledge(verb wire.Verb, tenant, text string) {
-	if s.closing == nil {
-		s.queue.pushOK(&s.queue.mainLane, wire.AppendOK(nil, verb, tenant, text))
-		s.checkBacklog()
-		s.wake()
-	}
+	s.pushInOrder(wire.AppendOK(nil, verb, tenant, text), nil)
 }
