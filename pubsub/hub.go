@@ -1,7 +1,6 @@
 package pubsub
 
 import (
-	"context"
 	"errors"
 	"net/netip"
 	"sync"
@@ -78,7 +77,7 @@ type Hub struct {
 
 	// served is closed when the last client has left for good: no message waits for its
 	// tenant's share any more.
-	served      <-chan struct{}
+	served      chan struct{}
 	closeServed func()
 }
 
@@ -95,9 +94,9 @@ func NewHub(broker Broker, limits Limits, log *zap.Logger) *Hub {
 		addressAccounts: accounts[netip.Addr]{},
 		subjectAccounts: accounts[tenantSubject]{},
 		quit:            make(chan struct{}),
+		served:          make(chan struct{}),
 	}
-	served, closeServed := context.WithCancel(context.Background())
-	h.served, h.closeServed = served.Done(), closeServed
+	h.closeServed = sync.OnceFunc(func() { close(h.served) })
 	h.replays.hub = h
 	h.SetLimits(limits)
 	h.hooks.Store(new(hooks))
