@@ -100,7 +100,8 @@ func (s *Session) takeOrdered(l *lane, b *batch) (pause time.Duration) {
 		if f == nil {
 			break
 		}
-		if f.late != nil && s.removeLate(f.late, now.Sub(s.hub.epoch)) {
+		if f.late != nil && now.Sub(s.hub.epoch) >= f.late.expires && s.closing == nil {
+			s.removeLate(now.Sub(s.hub.epoch))
 			continue
 		}
 		if f.caps != nil && limits.TenantEgressKB > 0 && s.closing == nil {

@@ -65,32 +65,52 @@ func (r *resumable) lineLateness(ok bool) *lateness {
 	return &lateness{feed: r.feed, tenant: r.key.tenant, expires: math.MaxInt64, ok: ok}
 }
 
-// removeLate is called with the next frame of the main lane, which has a lateness. If it is too
-// old, what waits for its subscription is removed, a GAP takes its place, and removeLate reports
-// true. The caller holds s.mu.
-func (s *Session) removeLate(first *lateness, now time.Duration) bool {
-	if now < first.expires || s.closing != nil {
-		return false
+// waiter is whom a frame in a queue is for: a subscription, or, where resumable is nil, one with this
+// pattern that has ended, and whose OK:UNSUB waits in the queue, too.
+type waiter struct {
+	feed      *feed
+	resumable *resumable
+}
+
+// waiterOf returns the one of an item with a lateness. The caller holds s.mu.
+func (s *Session) waiterOf(it *item) waiter {
+	f := it.late.feed
+	sub := s.subscriptions[subscriptionKey{tenant: it.late.tenant, pattern: f.pattern.String()}]
+	if !sub.isResumable() || sub.resumable.feed != f || sub.resumable.ended || !sub.resumable.has(it) {
+		return waiter{feed: f}
 	}
-	l, key := &s.queue.mainLane, subscriptionKey{tenant: first.tenant, pattern: first.feed.pattern.String()}
-	var r *resumable
-	if sub := s.subscriptions[key]; sub.isResumable() && sub.resumable.feed == first.feed {
-		r = sub.resumable
-	}
-	ended := r == nil || !r.has(&l.items[l.head]) // its OK:UNSUB waits, too; r is another one
-	removed := uint64(0)
+	return waiter{f, sub.resumable}
+}
+
+// removeLate is called when the next frame of the main lane is too late. It goes through the lane once,
+// for all subscriptions: where the next message of one is too late, all that waits for it is removed,
+// and a GAP takes its place. The caller holds s.mu.
+func (s *Session) removeLate(now time.Duration) {
+	l, removed := &s.queue.mainLane, uint64(0)
+	late := map[waiter]bool{} // by the next message; a line before that stays
 	for i := l.head; i < len(l.items); i++ {
 		it := &l.items[i]
+		if it.frame == nil || it.late == nil {
+			continue
+		}
+		w := s.waiterOf(it)
+		isLate, known := late[w]
 		switch {
-		case it.frame == nil || it.late == nil || it.late.feed != first.feed || (r != nil && r.has(it)) == ended:
+		case !known && it.kind == Binary:
+			if late[w] = now >= it.late.expires; late[w] {
+				removed++
+				s.replaceWithGap(it, w.resumable)
+			}
+			continue
+		case !isLate:
 			continue
 		case it.kind == Binary:
 			s.queue.uncount(it.frame, it.charge)
 			removed++
 		default: // what lines say of positions holds no more
 			s.queue.controlBytes -= it.cost()
-			if it.late.ok && !ended {
-				r.said = false
+			if it.late.ok && w.resumable != nil {
+				w.resumable.said = false
 			}
 		}
 		it.frame = nil
@@ -98,15 +118,22 @@ func (s *Session) removeLate(first *lateness, now time.Duration) bool {
 	}
 	s.droppedTotal.Add(removed)
 	s.hub.count.drop(dropMaxLag, removed)
-	s.hub.count.gaps.Add(1)
+}
+
+// replaceWithGap puts a GAP in the place of a message that is too late for a subscription, which then
+// skips; nil: it has ended. A client that has read the GAP may resume there. The caller holds s.mu.
+func (s *Session) replaceWithGap(it *item, r *resumable) {
+	first := it.late
 	at := positionBefore(first.before, first.at)
-	late := &lateness{feed: first.feed, tenant: key.tenant, expires: math.MaxInt64}
-	line := &frame{data: wire.AppendGap(nil, key.tenant, key.pattern, at), kind: Text, late: late}
-	l.items[l.head] = item{frame: line, age: l.items[l.head].age}
-	l.dropped--
-	s.queue.controlBytes += line.cost()
+	s.queue.uncount(it.frame, it.charge)
+	it.frame, it.charge = &frame{
+		data: wire.AppendGap(nil, first.tenant, first.feed.pattern.String(), at), kind: Text,
+		late: &lateness{feed: first.feed, tenant: first.tenant, expires: math.MaxInt64},
+	}, 0
+	s.queue.controlBytes += it.cost()
+	s.hub.count.gaps.Add(1)
 	switch {
-	case ended: // a client that has read the GAP may resume there
+	case r == nil:
 	case s.resumables.reading == r: // readPage owns the cursor
 		r.skipDue, r.skipFrom = true, at
 	default:
@@ -115,7 +142,6 @@ func (s *Session) removeLate(first *lateness, now time.Duration) bool {
 			s.awaitPages(r)
 		}
 	}
-	return true
 }
 
 // has reports whether an item of the queue is for this subscription: not if it is for one before

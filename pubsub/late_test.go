@@ -171,6 +171,31 @@ func TestMaxLagOfTheNewest(t *testing.T) {
 	}, withMaxLag(5*time.Second))
 }
 
+// The queue is searched once for all subscriptions whose next message is too late, and not once for
+// each: a client can have a thousand of them, and a publisher may be who searches.
+func TestMaxLagRemovesInOnePass(t *testing.T) {
+	withHistory(t, fastLimits(), func(r *rig) {
+		c, p := r.connect("a"), r.connect("p")
+		release := c.block()
+		c.ask("SUB:t:plain") // its OK is being written
+		for i := range 100 {
+			c.send(fmt.Sprintf("RSUB:t:chat.%d:now", i))
+			p.repeat(2, "t", fmt.Sprintf("chat.%d", i), "old")
+		}
+		synctest.Wait()
+		c.Session.mu.Lock()
+		c.removeLate(c.hub.now() + 11*time.Second)
+		for _, it := range c.queue.mainLane.items {
+			if it.frame != nil && it.kind == Binary {
+				t.Errorf("%q is left", it.data)
+			}
+		}
+		c.Session.mu.Unlock()
+		release()
+		c.count(1 + 100*4) // OK:RSUB, GAP, the newest, AT
+	}, withMaxLag(10*time.Second))
+}
+
 // What is too late for a subscription that has ended does not come, either.
 func TestMaxLagOfEndedSubscription(t *testing.T) {
 	withHistory(t, fastLimits(), func(r *rig) {
