@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"weak"
 )
 
 // rulesOf compiles a version of a token with rules of so many bytes.
@@ -50,28 +51,38 @@ func TestConnectionsShareARight(t *testing.T) {
 
 // What nobody has is forgotten; what is kept for later is bounded in number and size.
 func TestAccessCacheIsBounded(t *testing.T) {
-	for _, size := range []int{0, 100_000} {
+	for size, n := range map[int]int{0: 4 * minSwept, 12_000: minSwept} {
 		var c accessCache
 		held := c.add(rulesOf(t, "held", 1, size))
-		for i := range 3 * maxRecent {
+		for i := range n {
 			c.add(rulesOf(t, fmt.Sprint(i), 1, size))
 			if len(c.recent) > maxRecent || c.bytes > maxRecentBytes {
 				t.Fatalf("%d tokens of %d bytes are kept", len(c.recent), c.bytes)
 			}
+			if i%maxRecent == 0 {
+				runtime.GC()
+			}
 		}
-		if c.get(fmt.Sprint(3*maxRecent-1), 1) == nil || len(c.recent) < maxRecent/16 {
+		if c.get(fmt.Sprint(n-1), 1) == nil || len(c.recent) < maxRecent/2 {
 			t.Errorf("the last one is not kept, or few are: %d", len(c.recent))
 		}
-		most := len(c.recent) + 1
-		for n := most + 1; n > most; { // until the collector has told of all
-			runtime.GC()
-			c.mu.Lock()
-			n = len(c.inUse)
-			c.mu.Unlock()
+		if len(c.inUse) > 2*minSwept {
+			t.Errorf("%d tokens are known", len(c.inUse))
 		}
 		if c.get("held", 1) != held {
 			t.Error("a token in use is forgotten")
 		}
+	}
+}
+
+// A reload makes another Service: nothing holds on to the cache of the one before.
+func TestDroppedCacheIsFreed(t *testing.T) {
+	c := new(accessCache)
+	c.add(rulesOf(t, "a", 1, 100))
+	dropped := weak.Make(c)
+	runtime.GC()
+	if dropped.Value() != nil {
+		t.Error("the cache is still in memory")
 	}
 }
 
