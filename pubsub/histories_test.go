@@ -361,26 +361,37 @@ func TestKeyOfPublisher(t *testing.T) {
 	})
 }
 
-// searchingStore searches for a second for each page.
+// searchingStore searches for a second for each page, where the store says that it searches at all.
 type searchingStore struct{ history.Store }
 
 func (s searchingStore) Read(ctx context.Context, q history.Query) (history.Page, error) {
 	page, err := s.Store.Read(ctx, q)
-	page.Work = time.Second
+	if page.Work > 0 {
+		page.Work = time.Second
+	}
 	return page, err
 }
 
-// What a store searches through for a tenant is the tenant's to pay, whether it finds anything.
+// What a store searches through for a tenant is the tenant's to pay, whether it finds nothing, or too
+// much.
 func TestSearchIsPaidFor(t *testing.T) {
-	withStore(t, with(func(l *Limits) { l.TenantShare = 1 }), searchingStore{memory.New()}, func(r *rig) {
-		r.company()
-		c := r.connect("a")
-		c.ask("RSUB:t:chat.x:last.5")
-		r.company()
-		if r.hub.debt(r.hub.cpuAccountOf([]byte("t")), r.hub.now()) == 0 {
-			t.Error("the tenant has no debt")
-		}
-	})
+	for line, found := range map[string]string{"RSUB:t:chat.x:last.5": "OK:RSUB", "RSUB:t:chat.*:last": "ERR:too_many_channels"} {
+		withStore(t, with(func(l *Limits) { l.TenantShare = 1 }), searchingStore{memory.New()}, func(r *rig) {
+			c := r.connect("a")
+			for i := range maxLastChannels + 1 {
+				c.publish("t", fmt.Sprint("chat.", i), "x")
+			}
+			time.Sleep(time.Second)
+			r.company()
+			if got := c.ask(line); !strings.HasPrefix(fmt.Sprint(got), "["+found) {
+				t.Errorf("%s: got %q", line, got)
+			}
+			r.company()
+			if r.hub.debt(r.hub.cpuAccountOf([]byte("t")), r.hub.now()) == 0 {
+				t.Errorf("%s: the tenant has no debt", line)
+			}
+		})
+	}
 }
 
 // stuckStore is a store that does not answer.

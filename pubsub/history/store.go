@@ -86,7 +86,7 @@ type Page struct {
 	// or before, and may be behind Through. N is 0: there is none.
 	Removed wire.Position
 	// Work is how long the store has searched, without what it waited for. It is for the tenant to
-	// pay; 0: not known.
+	// pay, also after an error, with which nothing else of the page holds; 0: not known.
 	Work time.Duration
 }
 

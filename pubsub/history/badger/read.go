@@ -3,6 +3,7 @@ package badger
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -11,17 +12,20 @@ import (
 
 // Read implements [history.Store].
 func (s *Store) Read(ctx context.Context, q history.Query) (history.Page, error) {
+	work := time.Duration(0)
 	for {
-		page, missing, err := s.set.Page(&q)
+		page, missing, err := s.set.Page(ctx, &q)
+		page.Work += work
 		if err != nil {
-			return history.Page{}, err
+			return page, err
 		}
 		if err := s.fetch(&q, page, missing); !errors.Is(err, badger.ErrKeyNotFound) {
 			return page, err
 		}
 		// It was removed in between, and the next page says so.
+		work = page.Work
 		if err := ctx.Err(); err != nil {
-			return history.Page{}, err
+			return history.Page{Work: work}, err
 		}
 	}
 }

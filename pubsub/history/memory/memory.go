@@ -81,8 +81,8 @@ func (s *Store) Append(m *history.Message) {
 }
 
 // Read implements [history.Store].
-func (s *Store) Read(_ context.Context, q history.Query) (history.Page, error) {
-	page, _, err := s.set.Page(&q)
+func (s *Store) Read(ctx context.Context, q history.Query) (history.Page, error) {
+	page, _, err := s.set.Page(ctx, &q)
 	return page, err
 }
 

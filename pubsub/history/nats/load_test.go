@@ -55,7 +55,7 @@ func TestRemovedWhileItIsRead(t *testing.T) {
 			mark, err := st.mark(ctx)
 			must(t, err)
 			receive(ctx, t, st, mark)
-			page, _, err := st.page(&history.Query{History: "h", Tenant: "t", Pattern: parse(t, "#"), After: at.N, MaxMessages: 100, MaxBytes: 1 << 20})
+			page, _, err := st.page(t.Context(), &history.Query{History: "h", Tenant: "t", Pattern: parse(t, "#"), After: at.N, MaxMessages: 100, MaxBytes: 1 << 20})
 			must(t, err)
 			if len(page.Messages) == manyMessages || page.Removed.N <= at.N {
 				t.Errorf("%d of %d messages, and up to %v is removed", len(page.Messages), manyMessages, page.Removed)
@@ -121,7 +121,7 @@ func TestLimitRaisedWhileItIsRead(t *testing.T) {
 	must(t, err)
 	receive(ctx, t, st, mark)
 	q := history.Query{History: "h", Tenant: "t", Pattern: parse(t, "#"), After: at.N, MaxMessages: 100, MaxBytes: 1 << 20}
-	page, _, err := st.page(&q)
+	page, _, err := st.page(t.Context(), &q)
 	must(t, err)
 	if page.Removed.N <= at.N {
 		t.Errorf("%d of 4 messages, and up to %v is removed", len(page.Messages), page.Removed)

@@ -132,57 +132,47 @@ func (s *Store) Read(ctx context.Context, q history.Query) (history.Page, error)
 	if err != nil {
 		return history.Page{}, err
 	}
-	work, err := st.count(&q)
-	if err != nil {
-		return history.Page{}, err
-	}
+	work := time.Duration(0)
 	for {
-		page, entries, err := st.page(&q)
-		if err != nil {
-			return history.Page{}, err
-		}
+		page, entries, err := st.page(ctx, &q)
 		page.Work += work
+		if err != nil {
+			return page, err
+		}
 		err = st.fetch(ctx, &q, page, entries)
 		if !errors.Is(err, errGone) {
 			return page, err
 		}
 		// It was removed in between, and the next page says so.
+		work = page.Work
 		if ctx.Err() != nil {
-			return history.Page{}, history.ErrUnavailable
+			return history.Page{Work: work}, history.ErrUnavailable
 		}
 	}
 }
 
-// count checks [history.Query].MaxChannels. It lets go of the lock again and again.
-func (st *stream) count(q *history.Query) (work time.Duration, err error) {
-	count := index.NewCount(q)
-	err = st.turns.Do(q.Tenant, func() (done bool, err error) {
-		if err := st.lockUp(); err != nil {
-			return false, err
-		}
-		defer st.mu.Unlock()
-		return count.Step(st.index)
-	})
-	return count.Work, err
-}
-
-// page reads a page with the payloads that this edge has, and the entries of its messages. It lets go
-// of the lock again and again.
-func (st *stream) page(q *history.Query) (page history.Page, entries []*index.Entry, err error) {
+// page reads a page with the payloads that this edge has, and the entries of its messages. It checks
+// [history.Query].MaxChannels before. It lets go of the lock again and again.
+func (st *stream) page(ctx context.Context, q *history.Query) (page history.Page, entries []*index.Entry, err error) {
 	paging := index.NewPaging(q)
-	epoch := uint64(0)
-	err = st.turns.Do(q.Tenant, func() (done bool, err error) {
+	epoch, work := uint64(0), time.Duration(0)
+	err = st.turns.Do(ctx, q.Tenant, func() (done bool, err error) {
 		if err := st.lockExpired(); err != nil {
 			return false, err
 		}
 		defer st.mu.Unlock()
 		if epoch != 0 && epoch != st.epoch { // it has begun anew: nothing before says anything
+			work += paging.Page.Work
 			paging = index.NewPaging(q)
 		}
 		epoch = st.epoch
-		return paging.Step(st.index, st.head), nil // others have had what comes after the tenant's head
+		return paging.Step(st.index, st.head) // others have had what comes after the tenant's head
 	})
-	return paging.Page, paging.Entries, err
+	paging.Page.Work += work
+	if err != nil {
+		return history.Page{Work: paging.Page.Work}, nil, err
+	}
+	return paging.Page, paging.Entries, nil
 }
 
 // lost takes from the index what the stream does not have any more: a message, and all of its

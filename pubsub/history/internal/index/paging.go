@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"runtime"
 	"sync"
 	"time"
@@ -20,18 +21,33 @@ type Paging struct {
 	Entries []*Entry // of the messages of the page
 
 	query history.Query // of the next step
+	count *Count        // that comes first; nil: it is done
 	bytes int           // that the page may still have
 	steps int
 }
 
-// NewPaging begins to read a page for a query. MaxChannels is for Count.
-func NewPaging(q *history.Query) *Paging { return &Paging{query: *q, bytes: q.MaxBytes} }
+// NewPaging begins to read a page for a query.
+func NewPaging(q *history.Query) *Paging {
+	return &Paging{query: *q, count: NewCount(q), bytes: q.MaxBytes}
+}
 
 // Step does one step on a locked history. up: where the history stands as a whole, if that is more
-// than its tenants do. done: it was the last.
-func (g *Paging) Step(h *History, up wire.Position) (done bool) {
+// than its tenants do. done: it was the last. Page.Work also holds after an error, which is
+// [history.ErrTooManyChannels].
+func (g *Paging) Step(h *History, up wire.Position) (done bool, err error) {
 	began := time.Now()
-	defer func() { g.Page.Work += time.Since(began) }()
+	defer func() { g.Page.Work += max(time.Since(began), 1) }() // with a coarse clock, too
+	if g.count != nil {
+		if done, err = g.count.Step(h); done {
+			g.count = nil
+		}
+		return err != nil, err
+	}
+	return g.read(h, up), nil
+}
+
+// read reads the next part of the page. done: it was the last.
+func (g *Paging) read(h *History, up wire.Position) (done bool) {
 	whole := h.Head(g.query.Tenant)
 	p := h.Read(&g.query)
 	size := 0
@@ -73,19 +89,20 @@ type Turns struct {
 }
 
 type turn struct {
-	page  sync.Mutex // held while a page of the tenant is read
+	page  chan struct{} // has an element while a page of the tenant is read
 	users int
 }
 
-// Do calls step until it is done or fails, when it is this tenant's turn. step takes the history's lock.
-func (t *Turns) Do(tenant string, step func() (done bool, err error)) error {
+// Do calls step until it is done or fails, when it is this tenant's turn, or returns the error of ctx.
+// step takes the history's lock.
+func (t *Turns) Do(ctx context.Context, tenant string, step func() (done bool, err error)) error {
 	t.mu.Lock()
 	mine := t.tenants[tenant]
 	if mine == nil {
 		if t.tenants == nil {
 			t.tenants = map[string]*turn{}
 		}
-		mine = new(turn)
+		mine = &turn{page: make(chan struct{}, 1)}
 		t.tenants[tenant] = mine
 	}
 	mine.users++
@@ -97,9 +114,16 @@ func (t *Turns) Do(tenant string, step func() (done bool, err error)) error {
 			delete(t.tenants, tenant)
 		}
 	}()
-	mine.page.Lock()
-	defer mine.page.Unlock()
+	select {
+	case mine.page <- struct{}{}:
+		defer func() { <-mine.page }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		t.step.Lock()
 		done, err := step()
 		t.step.Unlock()

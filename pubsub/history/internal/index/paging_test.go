@@ -1,6 +1,8 @@
 package index
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -46,7 +48,10 @@ func TestPaging(t *testing.T) {
 				h.Add("t", []byte(channel), wire.Position{Epoch: 7, N: uint64(i) + 1, T: 1}, nil, []byte("four"), 4)
 			}
 			g := NewPaging(&history.Query{Tenant: "t", Pattern: p, MaxMessages: c.most, MaxBytes: c.bytes})
-			for step := uint64(1); !g.Step(h, wire.Position{}); step++ {
+			for step, done := uint64(1), false; !done; step++ {
+				if done, err = g.Step(h, wire.Position{}); err != nil {
+					t.Fatal(err)
+				}
 				if step == c.before {
 					h.RemoveTo("t", c.removed)
 				}
@@ -67,7 +72,7 @@ func TestTurns(t *testing.T) {
 	for i := range 20 {
 		tenant, steps := fmt.Sprint("t", i%2), 0
 		all.Go(func() {
-			err := turns.Do(tenant, func() (bool, error) {
+			err := turns.Do(t.Context(), tenant, func() (bool, error) {
 				mu.Lock()
 				if inStep++; inStep > 1 {
 					t.Error("two steps at once")
@@ -96,5 +101,23 @@ func TestTurns(t *testing.T) {
 	all.Wait()
 	if len(turns.tenants) != 0 {
 		t.Errorf("%d tenants are remembered", len(turns.tenants))
+	}
+}
+
+// Who does not wait any more takes no turn, and no further step.
+func TestTurnsEndWithTheirContext(t *testing.T) {
+	var turns Turns
+	ctx, cancel := context.WithCancel(t.Context())
+	steps := 0
+	err := turns.Do(ctx, "t", func() (bool, error) {
+		steps++
+		cancel()
+		return false, turns.Do(ctx, "t", nil)
+	})
+	if !errors.Is(err, context.Canceled) || steps != 1 {
+		t.Errorf("%d steps, and %v", steps, err)
+	}
+	if err = turns.Do(ctx, "u", nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("a step is taken: %v", err)
 	}
 }

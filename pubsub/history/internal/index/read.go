@@ -2,7 +2,6 @@ package index
 
 import (
 	"sort"
-	"time"
 
 	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/pubsub/pattern"
@@ -179,18 +178,20 @@ type Count struct {
 	until    uint64 // the head at the start: no channel is counted twice
 	channels int
 	begun    bool
-	Work     time.Duration // so far, with the history locked
 }
 
-// NewCount begins to count for a query.
-func NewCount(q *history.Query) *Count { return &Count{query: q, after: q.After} }
+// NewCount begins to count for a query, or returns nil if that has no limit.
+func NewCount(q *history.Query) *Count {
+	if !q.Newest || q.MaxChannels == 0 || literal(q.Pattern) {
+		return nil
+	}
+	return &Count{query: q, after: q.After}
+}
 
 // Step looks at one part. done: it was the last.
 func (c *Count) Step(h *History) (done bool, err error) {
-	began := time.Now()
-	defer func() { c.Work += time.Since(began) }()
 	t, q := h.tenants[c.query.Tenant], c.query
-	if !q.Newest || q.MaxChannels == 0 || t == nil || len(t.channels) <= q.MaxChannels || literal(q.Pattern) {
+	if t == nil || len(t.channels) <= q.MaxChannels {
 		return true, nil
 	}
 	if !c.begun {

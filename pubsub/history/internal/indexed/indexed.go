@@ -5,6 +5,7 @@ package indexed
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"sync"
 
@@ -106,39 +107,27 @@ func (s *Set[K]) List() (all []K) {
 
 // Page reads a page with the payloads that the index has; missing are the places of the others. It
 // checks [history.Query].MaxChannels before. It lets go of the lock again and again.
-func (s *Set[K]) Page(q *history.Query) (page history.Page, missing []int, err error) {
+func (s *Set[K]) Page(ctx context.Context, q *history.Query) (page history.Page, missing []int, err error) {
 	k, err := s.Find(q.History)
 	if err != nil {
 		return page, nil, err
 	}
-	turns := &k.locked().turns
-	count := index.NewCount(q)
-	err = turns.Do(q.Tenant, func() (done bool, err error) {
-		k, err := s.Lock(q.History)
-		if err != nil {
-			return false, err
-		}
-		defer k.Unlock()
-		return count.Step(k.locked().Index)
-	})
-	if err != nil {
-		return page, nil, err
-	}
 	paging := index.NewPaging(q)
-	err = turns.Do(q.Tenant, func() (done bool, err error) {
+	err = k.locked().turns.Do(ctx, q.Tenant, func() (done bool, err error) {
 		k, err := s.lockExpired(q.History)
 		if err != nil {
 			return false, err
 		}
 		defer k.Unlock()
-		return paging.Step(k.locked().Index, wire.Position{}), nil
+		return paging.Step(k.locked().Index, wire.Position{})
 	})
-	page = paging.Page
-	page.Work += count.Work
+	if err != nil {
+		return history.Page{Work: paging.Page.Work}, nil, err
+	}
 	for i, e := range paging.Entries {
-		if page.Messages[i].Payload == nil && e.Size > 0 {
+		if paging.Page.Messages[i].Payload == nil && e.Size > 0 {
 			missing = append(missing, i)
 		}
 	}
-	return page, missing, err
+	return paging.Page, missing, nil
 }

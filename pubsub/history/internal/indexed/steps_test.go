@@ -85,7 +85,7 @@ func TestBoundedSteps(t *testing.T) {
 			return err
 		}, 0},
 		{"a page", 1, 2 * time.Hour, func(s *Set[*counting], _ *counting) error {
-			page, _, err := s.Page(&history.Query{History: "h", Tenant: "t0", Pattern: everything, MaxMessages: 10, MaxBytes: 1000})
+			page, _, err := s.Page(t.Context(), &history.Query{History: "h", Tenant: "t0", Pattern: everything, MaxMessages: 10, MaxBytes: 1000})
 			if len(page.Messages) != 0 {
 				t.Errorf("a page with %d messages that are too old", len(page.Messages))
 			}
@@ -96,7 +96,7 @@ func TestBoundedSteps(t *testing.T) {
 			head, _ := s.Answers().Head("h", "t0")
 			for after := uint64(0); err == nil && after < head.N; {
 				var page history.Page
-				page, _, err = s.Page(&history.Query{History: "h", Tenant: "t0", Pattern: nothing, After: after, MaxMessages: 10, MaxBytes: 1000})
+				page, _, err = s.Page(t.Context(), &history.Query{History: "h", Tenant: "t0", Pattern: nothing, After: after, MaxMessages: 10, MaxBytes: 1000})
 				if page.Work == 0 || page.Through.N-after > index.MaxStep*4 || page.Through.N <= after {
 					t.Errorf("a page from %d to %d took %v", after, page.Through.N, page.Work)
 				}
