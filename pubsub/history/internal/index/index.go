@@ -61,6 +61,8 @@ type Tenant struct {
 
 	channels map[string]*Channel
 	rolled   rolledHeap // the channels from which their own limit has removed messages
+	raises   uint64     // how often the floor of one of these was raised
+	raised   []*Channel // of the last len(raised) of these, by their number; some may be forgotten
 
 	heapIndex int // in History.oldest; -1: it has no messages
 }

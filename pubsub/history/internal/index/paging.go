@@ -20,10 +20,11 @@ type Paging struct {
 	Page    history.Page
 	Entries []*Entry // of the messages of the page
 
-	query history.Query // of the next step
-	count *Count        // that comes first; nil: it is done
-	bytes int           // that the page may still have
-	steps int
+	query  history.Query // of the next step
+	count  *Count        // that comes first; nil: it is done
+	bytes  int           // that the page may still have
+	steps  int
+	raises uint64 // of the tenant, at the last step
 }
 
 // NewPaging begins to read a page for a query.
@@ -49,7 +50,11 @@ func (g *Paging) Step(h *History, up wire.Position) (done bool, err error) {
 // read reads the next part of the page. done: it was the last.
 func (g *Paging) read(h *History, up wire.Position) (done bool) {
 	whole := h.Head(g.query.Tenant)
-	p := h.Read(&g.query)
+	since := &g.raises
+	if g.steps == 0 {
+		since = nil
+	}
+	p := h.read(&g.query, since)
 	size := 0
 	for _, e := range p.Entries {
 		size += e.Size + len(e.channel.name) + len(e.Sender())
@@ -60,7 +65,7 @@ func (g *Paging) read(h *History, up wire.Position) (done bool) {
 	if p.Through == whole && up.N > whole.N {
 		p.Through = up
 	}
-	g.Page.Through = p.Through
+	g.Page.Through, g.raises = p.Through, p.raises
 	// What was removed since, of what the page has, is not missing.
 	if g.steps == 0 || p.Removed.N > max(g.query.After, g.Page.Removed.N) {
 		g.Page.Removed = p.Removed

@@ -63,6 +63,54 @@ func TestPaging(t *testing.T) {
 	}
 }
 
+// What channels' own limits have removed is looked for once for a page, and later steps only look at
+// what they have removed since.
+func TestFloorsOfAPage(t *testing.T) {
+	p, err := pattern.Parse("c.*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits := history.DefaultLimits()
+	limits.Messages = 1
+	for _, c := range []struct {
+		name   string
+		others int  // channels that others roll after the first step
+		match  bool // one that matches rolls before them
+	}{
+		{"nothing", 0, false}, {"others", maxRaised, false}, {"a match", 0, true}, {"a match and very many", maxRaised, true},
+	} {
+		h := New(7, limits, nil)
+		add := func(channel string) { h.Add("t", []byte(channel), h.Next("t", time.UnixMilli(1_000_000)), nil, nil, 0) }
+		for i := range 4 * maxScan {
+			add(fmt.Sprint("d.", i))
+		}
+		for range 2 {
+			for i := range 100 {
+				add(fmt.Sprint("e.", i))
+			}
+		}
+		g := NewPaging(&history.Query{Tenant: "t", Pattern: p, MaxMessages: 10, MaxBytes: 1000})
+		if done, _ := g.Step(h, wire.Position{}); done || g.Page.Removed.N != 0 {
+			t.Fatalf("after the first step: %v %v", done, g.Page.Removed)
+		}
+		if c.match {
+			add("c.a")
+			add("c.a")
+		} else {
+			h.tenants["t"].rolled[0].name = "c.b" // which nobody is to look at again
+		}
+		for i := range c.others {
+			add(fmt.Sprint("e.", i))
+		}
+		for done := false; !done; {
+			done, _ = g.Step(h, wire.Position{})
+		}
+		if g.Page.Removed.N > 0 != c.match {
+			t.Errorf("%s: removed to %v", c.name, g.Page.Removed)
+		}
+	}
+}
+
 // One page of a tenant is read at a time, and one step of all tenants.
 func TestTurns(t *testing.T) {
 	var turns Turns

@@ -76,16 +76,22 @@ type Page struct {
 	Through wire.Position
 	Removed wire.Position
 	Long    bool // the search was long: there may be more after Through, and room for it
+
+	raises uint64 // of its tenant, then
 }
 
 // Read returns a page of a tenant's messages. Query.MaxChannels is for Count.
-func (h *History) Read(q *history.Query) Page {
+func (h *History) Read(q *history.Query) Page { return h.read(q, nil) }
+
+// read is Read. With a counter of a Tenant's raises, a page goes on from one that was read then, and says
+// of the channels' own limits only what they have removed since.
+func (h *History) read(q *history.Query, since *uint64) Page {
 	t := h.tenants[q.Tenant]
 	if t == nil {
 		head := h.Head(q.Tenant)
 		return Page{Through: head, Removed: head}
 	}
-	p := &page{Page: Page{Through: t.head, Removed: h.position(t.removedTo(q))}, query: q}
+	p := &page{Page: Page{Through: t.head, Removed: h.position(t.removedTo(q, since)), raises: t.raises}, query: q}
 	switch {
 	case literal(q.Pattern):
 		p.readChannel(t.channels[q.Pattern.String()])
@@ -98,8 +104,8 @@ func (h *History) Read(q *history.Query) Page {
 // literal reports whether a pattern is a channel.
 func literal(p pattern.Pattern) bool { return p.Shape() == 0 }
 
-// removedTo is [history.Page].Removed.
-func (t *Tenant) removedTo(q *history.Query) place {
+// removedTo is [history.Page].Removed; since is that of read.
+func (t *Tenant) removedTo(q *history.Query, since *uint64) place {
 	removed := t.lostTo()
 	if literal(q.Pattern) {
 		if c := t.channels[q.Pattern.String()]; c != nil {
@@ -107,7 +113,16 @@ func (t *Tenant) removedTo(q *history.Query) place {
 		}
 		return removed
 	}
-	lost, _ := t.rolled.last(q.Pattern, max(q.After, removed.n))
+	above := max(q.After, removed.n)
+	if since != nil && t.raises-*since <= uint64(len(t.raised)) {
+		for i := *since; i != t.raises; i++ {
+			if c := t.raised[i%uint64(len(t.raised))]; c.floor.n > above && q.Pattern.Match(c.name) {
+				removed.raise(c.floor)
+			}
+		}
+		return removed
+	}
+	lost, _ := t.rolled.last(q.Pattern, above)
 	removed.raise(lost)
 	return removed
 }

@@ -11,9 +11,18 @@ func (t *Tenant) roll(c *Channel) {
 	}
 }
 
+// maxRaised is how many raises of floors a tenant remembers, so that a search that goes on looks at
+// these alone, not at all floors again.
+const maxRaised = 32
+
 // raise notes that the channel's own limit has removed what stood at a place.
 func (t *Tenant) raise(c *Channel, at place) {
 	c.floor.raise(at)
+	if t.raised == nil {
+		t.raised = make([]*Channel, maxRaised)
+	}
+	t.raised[t.raises%maxRaised] = c
+	t.raises++
 	if c.rolled == 0 {
 		heap.Push(&t.rolled, c)
 	} else {
