@@ -112,6 +112,8 @@ type Session struct {
 
 	backlog atomic.Bool // the reader may have to wait until the client has read control lines
 
+	chargedRight atomic.Bool // since it was waited for the last time; see awaitRightPaid
+
 	// guarded by mu
 	subscriptions   map[subscriptionKey]*subscription // changed with subscribing held, too
 	readyUnsubs     []*deferredUnsub                  // no longer have to wait

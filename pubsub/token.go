@@ -66,6 +66,8 @@ type tokenState struct {
 	// subjectAccounts are those of the subject in each of tenants, for connections alone.
 	subjectAccounts []*account
 	replays         tokenReplays // pages of histories that its sessions wait for
+
+	rightAccount atomic.Pointer[cpuAccount] // that checks of its right are charged to; may have been removed
 }
 
 // releaseToken takes a session off its token, and forgets the token after its last one.
