@@ -1,6 +1,7 @@
 package pattern
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -25,6 +26,10 @@ func TestNoAllocations(t *testing.T) {
 	list, err := NewRuleList([]string{"us", r.String(), wide.String()}, SubscribeRule)
 	if err != nil {
 		t.Fatal(err)
+	}
+	texts := slices.Repeat([]string{"us.*.#", "a*.b>", name}, 100)
+	if n := testing.AllocsPerRun(10, func() { _, _ = NewRuleList(texts, SubscribeRule) }); n > 10 {
+		t.Errorf("a list of %d rules takes %v allocations", len(texts), n)
 	}
 	tests := []struct {
 		name string

@@ -98,25 +98,34 @@ type dialect struct {
 }
 
 func parse(s string, d dialect) (form, error) {
+	var f form
+	if err := f.parse(s, d); err != nil {
+		return form{}, err
+	}
+	return f, nil
+}
+
+// parse makes f, which may have been another form before, the form of a text.
+func (f *form) parse(s string, d dialect) error {
 	if s == "" {
-		return form{}, &SyntaxError{0, "empty; at least one token is needed"}
+		return &SyntaxError{0, "empty; at least one token is needed"}
 	}
 	if len(s) > maxBytes {
-		return form{}, &SyntaxError{maxBytes, fmt.Sprintf("longer than %d bytes", maxBytes)}
+		return &SyntaxError{maxBytes, fmt.Sprintf("longer than %d bytes", maxBytes)}
 	}
-	var f form
+	f.tokens, f.open = f.tokens[:0], false
 	pos := 0
 	for n := 1; n <= maxTokens; n++ {
 		text, _, more := strings.Cut(s[pos:], ".")
 		if err := f.add(text, pos, !more, d); err != nil {
-			return form{}, err
+			return err
 		}
 		if !more {
-			return f, nil
+			return nil
 		}
 		pos += len(text) + 1
 	}
-	return form{}, &SyntaxError{pos, fmt.Sprintf("more than %d tokens", maxTokens)}
+	return &SyntaxError{pos, fmt.Sprintf("more than %d tokens", maxTokens)}
 }
 
 // add appends the normal form of the token text, which starts at byte pos.

@@ -17,6 +17,8 @@ const (
 	SubscribeRule                 // allow_channels_sub
 )
 
+func (k RuleKind) dialect() dialect { return dialect{groups: true, named: k == SubscribeRule} }
+
 // Rule is a parsed rule of a grant. It is immutable and safe for concurrent
 // use. The zero Rule matches and contains nothing that [Parse] returns.
 type Rule struct {
@@ -30,7 +32,7 @@ func (r Rule) String() string { return r.text }
 // ParseRule parses a rule of kind k (docs/protocol.md, Grants). Every pattern
 // is a legal rule of both kinds. The error is a [*SyntaxError].
 func ParseRule(s string, k RuleKind) (Rule, error) {
-	f, err := parse(s, dialect{groups: true, named: k == SubscribeRule})
+	f, err := parse(s, k.dialect())
 	if err != nil {
 		return Rule{}, err
 	}
@@ -46,7 +48,7 @@ func parseGroup(text string, pos int) ([]token, error) {
 	if end != len(text)-1 {
 		return nil, &SyntaxError{pos + end + 1, "nothing may follow a group in its token"}
 	}
-	var variants []token
+	variants := make([]token, 0, min(maxVariants, 1+strings.Count(text, "|")))
 	pos++
 	for v := range strings.SplitSeq(text[1:end], "|") {
 		if len(variants) == maxVariants {

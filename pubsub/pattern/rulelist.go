@@ -19,8 +19,9 @@ type RuleList struct {
 // is none.
 func NewRuleList(texts []string, k RuleKind) (RuleList, error) {
 	size := 0
+	var scratch form // of all, one after the other: nothing of it is kept
 	for _, text := range texts {
-		if _, err := ParseRule(text, k); err != nil {
+		if err := scratch.parse(text, k.dialect()); err != nil {
 			return RuleList{}, err
 		}
 		size += 1 + len(text)
