@@ -64,6 +64,8 @@ type Store struct {
 	sync    atomic.Bool // Config.Sync and Config.Reserve; see SetOptions
 	reserve atomic.Int64
 
+	keysOfAll time.Time // until then there may be keys of earlier versions
+
 	queue  queue
 	ended  chan struct{} // closed when the committer has stopped
 	commit sync.Mutex    // held while the database is written to
@@ -120,7 +122,7 @@ func Open(c Config) (*Store, error) {
 		}
 		return nil, fmt.Errorf("history store %s: %w", c.Dir, err)
 	}
-	s := &Store{config: c, log: c.Log, db: db, ended: make(chan struct{})}
+	s := &Store{config: c, log: c.Log, db: db, ended: make(chan struct{}), keysOfAll: time.Now().Add(history.KeyTime)}
 	s.queue.filled, s.queue.most = make(chan struct{}, 1), maxQueued
 	s.sync.Store(c.Sync)
 	s.reserve.Store(c.Reserve)

@@ -101,8 +101,12 @@ func (s *Store) assign(batch []*history.Message, now time.Time) []pending {
 	for i, m := range batch {
 		p := &all[i]
 		p.message = m
+		var ofAll index.KeyHash
 		if m.Key != nil {
 			p.hash = index.HashKey(m)
+			if now.Before(s.keysOfAll) {
+				ofAll = index.HashKeyOfAll(m)
+			}
 		}
 		of, err := s.set.Lock(m.History)
 		if err != nil {
@@ -111,7 +115,7 @@ func (s *Store) assign(batch []*history.Message, now time.Time) []pending {
 		}
 		p.of = of
 		if m.Key != nil {
-			at, known := of.Index.Repeated(m, p.hash, now)
+			at, known := of.Index.Repeated(m, p.hash, ofAll, now)
 			if !known {
 				at, known = keys[p.hash]
 				p.repeats = known

@@ -62,7 +62,7 @@ func (s *Store) Append(m *history.Message) {
 	defer k.Unlock()
 	now := time.Now()
 	if m.Key != nil {
-		if at, ok := k.Index.Repeated(m, hash, now); ok {
+		if at, ok := k.Index.Repeated(m, hash, index.KeyHash{}, now); ok {
 			m.Stored(m, history.Result{Position: at, Repeated: true})
 			return
 		}

@@ -89,9 +89,9 @@ func (o *outgoing) send(m *history.Message) {
 	st := o.stream
 	msg := &client.Msg{Subject: st.store.names.message(m.History, m.Tenant, m.Channel), Data: m.Payload}
 	msg.Header = senderHeader(m.Sender)
-	var hash index.KeyHash
+	var hash, ofAll index.KeyHash
 	if m.Key != nil {
-		hash = index.HashKey(m)
+		hash, ofAll = index.HashKey(m), index.HashKeyOfAll(m)
 	}
 	st.mu.Lock()
 	if st.index == nil { // it has gone out of reach just now
@@ -101,7 +101,7 @@ func (o *outgoing) send(m *history.Message) {
 	}
 	epoch, last := st.epoch, st.last.n
 	if m.Key != nil {
-		if at, ok := st.index.Repeated(m, hash, time.Now()); ok {
+		if at, ok := st.index.Repeated(m, hash, ofAll, time.Now()); ok {
 			st.mu.Unlock()
 			o.end(m, history.Result{Position: at, Repeated: true})
 			return

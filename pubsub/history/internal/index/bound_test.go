@@ -111,6 +111,24 @@ func TestKeysAreForgotten(t *testing.T) {
 	}
 }
 
+// A key of an earlier version is its sender's, in a store that may have some; another one does not even
+// take the time for its hash.
+func TestKeyOfAll(t *testing.T) {
+	h, now := New(1, history.DefaultLimits(), nil), time.UnixMilli(1_000_000)
+	m := &history.Message{Tenant: "t", Channel: []byte("c"), Key: []byte("k"), Sender: []byte("ann")}
+	at := h.Next("t", now)
+	h.Add("t", m.Channel, at, m.Sender, nil, 0)
+	h.Remember("t", HashKeyOfAll(m), at, now)
+	for _, ofAll := range []KeyHash{{}, HashKeyOfAll(m)} {
+		if _, ok := h.Repeated(m, HashKey(m), ofAll, now); ok != (ofAll != KeyHash{}) {
+			t.Errorf("%x: repeated %v", ofAll, ok)
+		}
+	}
+	if hash := HashKeyOfAll(&history.Message{Key: m.Key}); hash != (KeyHash{}) {
+		t.Errorf("without a sender: %x", hash)
+	}
+}
+
 // What counts as removed of every tenant costs the same with many of them.
 func TestFloorsOfManyTenants(t *testing.T) {
 	const tenants = 100_000

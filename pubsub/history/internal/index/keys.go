@@ -31,9 +31,15 @@ func HashKey(m *history.Message) KeyHash {
 	return sumKey(text, m)
 }
 
-// hashKeyOfAll is the hash of earlier versions, in which a key belonged to all publishers of its
-// channel. A store has some for [history.KeyTime] after an upgrade, or from older edges.
-func hashKeyOfAll(m *history.Message) KeyHash { return sumKey(make([]byte, 0, 512), m) }
+// HashKeyOfAll is the hash of earlier versions, in which a key belonged to all publishers of its
+// channel. A store may have some for [history.KeyTime] after an upgrade, or from older edges. It is zero
+// for a message without sender, of which no such key is known to be its own.
+func HashKeyOfAll(m *history.Message) (hash KeyHash) {
+	if len(m.Sender) > 0 {
+		hash = sumKey(make([]byte, 0, 512), m)
+	}
+	return hash
+}
 
 func sumKey(text []byte, m *history.Message) (hash KeyHash) {
 	text = append(appendName(appendName(text, m.Tenant), m.Channel), m.Key...)
@@ -64,15 +70,15 @@ type rememberedKey struct {
 	until  time.Time
 }
 
-// Repeated returns the position of the message that was stored with a message's key, which has
-// this hash, if there is one.
-func (h *History) Repeated(m *history.Message, hash KeyHash, now time.Time) (at wire.Position, ok bool) {
-	h.keys.expire(now)
-	if at, ok = h.keys.known[hash]; ok || len(m.Sender) == 0 {
+// Repeated returns the position of the message that was stored with a message's key, if there is one.
+// The hashes are those of HashKey and, in a store that may have such keys, HashKeyOfAll, otherwise zero.
+func (h *History) Repeated(m *history.Message, hash, ofAll KeyHash, now time.Time) (at wire.Position, ok bool) {
+	h.keys.expire(now, MaxStep)
+	if at, ok = h.keys.known[hash]; ok || ofAll == (KeyHash{}) {
 		return at, ok
 	}
 	// What an earlier version stored is the sender's if its message is.
-	at, ok = h.keys.known[hashKeyOfAll(m)]
+	at, ok = h.keys.known[ofAll]
 	return at, ok && h.sender(m.Tenant, at.N) == string(m.Sender)
 }
 
@@ -104,7 +110,7 @@ func (h *History) Remember(tenant string, hash KeyHash, at wire.Position, stored
 }
 
 // expire forgets keys whose time is over.
-func (k *keys) expire(now time.Time) {
+func (k *keys) expire(now time.Time, _ int) {
 	for k.first < len(k.queue) && !k.queue[k.first].until.After(now) {
 		old := &k.queue[k.first]
 		delete(k.known, old.hash)

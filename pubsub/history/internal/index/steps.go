@@ -15,7 +15,7 @@ const MaxStep = 4096
 // forgets keys whose time is over: an edge that only receives what others store asks for none.
 // done: no such message is left.
 func (h *History) Expire(now time.Time, upTo int) (done bool) {
-	h.keys.expire(now)
+	h.keys.expire(now, MaxStep)
 	oldest := now.Add(-h.limits.Age).UnixMilli()
 	for ; len(h.oldest) > 0; upTo-- {
 		t := h.oldest[0]
