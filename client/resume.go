@@ -76,7 +76,7 @@ func (c *Client) resumed(from *conn, in *interest, code Code) {
 		h.unwanted = true
 	default:
 		if c.subscribed(from, in, code); code == "" && h.lossy {
-			c.gap(in)
+			c.gap(from, in)
 		}
 		return
 	}
@@ -109,15 +109,15 @@ func (c *Client) handleReach(from *conn, l wire.ServerLine, gap bool) {
 	c.checkReady(from)
 }
 
-// gap tells that messages of a subscription with a history may be missing, as the edge gives none
+// gap tells that messages of a subscription with a history may be missing, as a connection gives none
 // of the past.
-func (c *Client) gap(in *interest) {
+func (c *Client) gap(from *conn, in *interest) {
 	c.gaps = true
 	g := Gap{Tenant: in.key.tenant, Pattern: in.key.pattern}
 	switch {
 	case in.history.forbidden:
 		g.Code = Code(wire.CodePermissionDenied)
-	case in.history.unwanted, in.history.plain:
+	case in.history.unwanted, !from.histories:
 		g.Code = Code(wire.CodeNoHistory)
 	}
 	c.events.emit(g)

@@ -10,16 +10,16 @@ rr(r,e,i),n.__=n.__e=null,e.__e!=o&&Zo(e))}function Zo(t){if((t=t.__)&&t.__c&&!t
 function(e){return e&&(t.__e=e.__e)}),Zo(t)}function Rn(t){(8&t.__g||(t.__g|=8,Ce.push(t),kt++))&&On==R.debounceRendering||
 ((On=R.debounceRendering)||queueMicrotask)(er)}function er(){try{for(var t,e=1;Ce.length;)Ce.length>e&&Ce.sort(Ko),t=Ce.
 shift(),e=Ce.length,8&t.__g&&Ai(t)}finally{(kt=Ce.length)&&(On||queueMicrotask)(er)}}function tr(t,e,n,o,r,i,a,l,c,u,d){
-var f,p,h,m,b,v,w=o.__k||St,k=e.length;for(c=Mi(n,e,w,c,k),f=0;f<k;f++)(h=n.__k[f])!=null&&(p=~h.__i&&w[h.__i]||xt,h.__i=
+var f,p,h,m,w,v,b=o.__k||St,k=e.length;for(c=Mi(n,e,b,c,k),f=0;f<k;f++)(h=n.__k[f])!=null&&(p=~h.__i&&b[h.__i]||xt,h.__i=
 f,v=Fn(t,h,p,r,i,a,l,c,u,d),m=h.__e,(p.ref!=h.ref||8&p.__u)&&(p.ref&&jn(p.ref,null,h,p),h.ref&&d.push(h.ref,h.__c||m,h)),
-b=b||m,4&h.__u?(c=nr(h,c,t,!p.__v),p.__e&&(p.__e=null)):typeof h.type=="function"&&v!==void 0?c=v:m&&(c=m.nextSibling),h.
-__u&=-21);return n.__e=b,c}function Mi(t,e,n,o,r){var i,a,l,c,u,d,f,p,h,m=n.length,b=m,v=0,w=0,k=t.__k=Array(r);for(i=0;i<
+w=w||m,4&h.__u?(c=nr(h,c,t,!p.__v),p.__e&&(p.__e=null)):typeof h.type=="function"&&v!==void 0?c=v:m&&(c=m.nextSibling),h.
+__u&=-21);return n.__e=w,c}function Mi(t,e,n,o,r){var i,a,l,c,u,d,f,p,h,m=n.length,w=m,v=0,b=0,k=t.__k=Array(r);for(i=0;i<
 r;i++)(a=e[i])!=null&&typeof a!="boolean"&&typeof a!="function"?(typeof a!="object"||a.constructor===String?a=k[i]=vt(null,
 a):Dn(a)?a=k[i]=vt(E,{children:a}):a.constructor===it&&a.__b?a=k[i]=vt(a.type,a.props,a.key,a.ref,a.__v):k[i]=a,c=i+v,a.
-__=t,a.__b=t.__b+1,l=null,~(u=a.__i=$i(a,n,c,b))&&(b--,(l=n[u])&&(l.__u|=2)),l&&l.__v?(a.__u|=16,u==c-1?v--:u==c+1?v++:u!=
-c&&(u>c?v--:v++,w=1)):(~u||(r>m?v--:r<m&&v++),typeof a.type!="function"&&(a.__u|=4))):k[i]=null;if(w){for(d=[],f=[],i=0;i<
+__=t,a.__b=t.__b+1,l=null,~(u=a.__i=$i(a,n,c,w))&&(w--,(l=n[u])&&(l.__u|=2)),l&&l.__v?(a.__u|=16,u==c-1?v--:u==c+1?v++:u!=
+c&&(u>c?v--:v++,b=1)):(~u||(r>m?v--:r<m&&v++),typeof a.type!="function"&&(a.__u|=4))):k[i]=null;if(b){for(d=[],f=[],i=0;i<
 r;i++)if((a=k[i])&&16&a.__u){for(v=0,p=d.length;v<p;)d[h=v+p>>1]<a.__i?v=h+1:p=h;d[v]=a.__i,f[i]=v+1}for(v=d.length;i--;)
-f[i]&&(f[i]==v?v--:k[i].__u|=4)}if(b)for(i=0;i<m;i++)!(l=n[i])||2&l.__u||(l.__e==o&&(o=Pe(l)),Xn(l,l));return o}function nr(t,e,n,o){
+f[i]&&(f[i]==v?v--:k[i].__u|=4)}if(w)for(i=0;i<m;i++)!(l=n[i])||2&l.__u||(l.__e==o&&(o=Pe(l)),Xn(l,l));return o}function nr(t,e,n,o){
 var r,i,a,l;if(typeof t.type=="function"){if(t.props.__P)return e;if(r=t.__k)for(i=0;i<r.length;i++)r[i]&&(r[i].__=t,e=nr(
 r[i],e,n,!1));return e}for(e&&!e.parentNode&&(e=Pe(t))&&!e.parentNode&&(e=null),a=t.__e,l=e;l&&l.nodeType==8;)l=l.nextSibling;
 for(a!=l&&(!o&&n.moveBefore&&a.parentNode?n.moveBefore(a,e):n.insertBefore(a,e||null)),e=a;(e=e&&e.nextSibling)&&e.nodeType==
@@ -35,22 +35,22 @@ e,a,i):t.removeEventListener(e,a,i));else{if(r=="http://www.w3.org/2000/svg")e=e
 olSpan"&&e!="role"&&e!="popover"&&e in t)try{return void(t[e]=n??"")}catch{}if(typeof n=="function")return;n==null||n===
 !1&&e[4]!="-"?t.removeAttribute(e):t.setAttribute(e,e=="popover"&&n==1?"":n)}}function Oi(t){return function(e){var n=this.
 __e;if(n){if(n=n[t],e[wt]==null)e[wt]=Nn++;else if(e[wt]<this.__a[t])return;return n(R.event?R.event(e):e)}}}function Fn(t,e,n,o,r,i,a,l,c,u){
-var d,f,p,h,m,b,v,w,k,y,T,D,te,Ee,he,ie,V,Ne,Se=e.type;if(e.constructor!==it)return null;128&n.__u&&(c=32&n.__u,d=n.__c.
+var d,f,p,h,m,w,v,b,k,y,T,D,te,Ee,he,ie,V,Ne,Se=e.type;if(e.constructor!==it)return null;128&n.__u&&(c=32&n.__u,d=n.__c.
 __z)&&(e.__u|=c,f=i=[],d.nodeType==8?l=_t(d,i):i.push(d),l=i[0]||l),(d=R.__b)&&d(e);e:if(typeof Se=="function"){p=a.length;
-try{if(w=e.props,k=(d=Se.prototype)&&d.render,y=(d=Se.contextType)&&o[d.__c],T=d?y?y.props.value:d.__:o,(h=n.__c)?(e.__c=
-h,2&h.__g&&(h.__g|=1)):(k?e.__c=h=new Se(w,T):(e.__c=h=new Je(w,T),h.constructor=Se,h.render=Ri),y&&y.sub(h),h.state||(h.
+try{if(b=e.props,k=(d=Se.prototype)&&d.render,y=(d=Se.contextType)&&o[d.__c],T=d?y?y.props.value:d.__:o,(h=n.__c)?(e.__c=
+h,2&h.__g&&(h.__g|=1)):(k?e.__c=h=new Se(b,T):(e.__c=h=new Je(b,T),h.constructor=Se,h.render=Ri),y&&y.sub(h),h.state||(h.
 state={}),h.__n=o,h.__g|=8,h.__h=[],h.__k=[]),k&&(h.__s||(h.__s=h.state),Se.getDerivedStateFromProps&&(h.__s==h.state&&(h.
-__s=Fe({},h.__s)),Fe(h.__s,Se.getDerivedStateFromProps(w,h.__s)))),m=h.props,b=h.state,h.__v=e,n.__c){if(w!==m&&k&&!Se.getDerivedStateFromProps&&
-h.componentWillReceiveProps&&h.componentWillReceiveProps(w,T),e.__v==n.__v&&!(8&h.__g)||!(4&h.__g)&&h.shouldComponentUpdate&&
-h.shouldComponentUpdate(w,h.__s,T)===!1){e.__v!=n.__v&&(h.props=w,h.state=h.__s,h.__g&=-9),e.__e=n.__e,e.__k=n.__k,e.__k.
+__s=Fe({},h.__s)),Fe(h.__s,Se.getDerivedStateFromProps(b,h.__s)))),m=h.props,w=h.state,h.__v=e,n.__c){if(b!==m&&k&&!Se.getDerivedStateFromProps&&
+h.componentWillReceiveProps&&h.componentWillReceiveProps(b,T),e.__v==n.__v&&!(8&h.__g)||!(4&h.__g)&&h.shouldComponentUpdate&&
+h.shouldComponentUpdate(b,h.__s,T)===!1){e.__v!=n.__v&&(h.props=b,h.state=h.__s,h.__g&=-9),e.__e=n.__e,e.__k=n.__k,e.__k.
 some(function(ye){ye&&(ye.__=e)}),St.push.apply(h.__h,h.__k),h.__k=[],h.__h.length&&a.push(h),l=Pe(n);break e}h.componentWillUpdate&&
-h.componentWillUpdate(w,h.__s,T),k&&h.componentDidUpdate&&h.__h.push(function(){h.componentDidUpdate(m,b,v)})}else k&&!Se.
+h.componentWillUpdate(b,h.__s,T),k&&h.componentDidUpdate&&h.__h.push(function(){h.componentDidUpdate(m,w,v)})}else k&&!Se.
 getDerivedStateFromProps&&h.componentWillMount&&h.componentWillMount(),k&&h.componentDidMount&&h.__h.push(h.componentDidMount);
-h.context=T,h.props=w,h.__P=t,h.__g&=-5,D=R.__r,te=k?25:0;do h.__g&=-9,D&&D(e),d=h.render(h.props,h.state=h.__s,h.context);while(8&
+h.context=T,h.props=b,h.__P=t,h.__g&=-5,D=R.__r,te=k?25:0;do h.__g&=-9,D&&D(e),d=h.render(h.props,h.state=h.__s,h.context);while(8&
 h.__g&&++te<25);k&&(St.push.apply(h.__h,h.__k),h.__k=[]),h.state=h.__s,h.getChildContext&&(o=Fe({},o,h.getChildContext())),
-k&&n.__c&&h.getSnapshotBeforeUpdate&&(v=h.getSnapshotBeforeUpdate(m,b)),Ee=d&&d.type===E&&d.key==null?d.props.children:d,
-w.__P&&(d=l,r=(t=w.__P).namespaceURI,c=i=null,n.props&&n.props.__P!=t&&(n.__k.some(function(ye){ye&&Xn(ye,ye)}),n.__k=null),
-l=n.__k?Pe(n,0):null),l=tr(t,Dn(Ee)?Ee:[Ee],e,n,o,r,i,a,l,c,u),w.__P&&(e.__e=null,l=d),e.__u&=-161,f&&f.some(De),h.__h.length&&
+k&&n.__c&&h.getSnapshotBeforeUpdate&&(v=h.getSnapshotBeforeUpdate(m,w)),Ee=d&&d.type===E&&d.key==null?d.props.children:d,
+b.__P&&(d=l,r=(t=b.__P).namespaceURI,c=i=null,n.props&&n.props.__P!=t&&(n.__k.some(function(ye){ye&&Xn(ye,ye)}),n.__k=null),
+l=n.__k?Pe(n,0):null),l=tr(t,Dn(Ee)?Ee:[Ee],e,n,o,r,i,a,l,c,u),b.__P&&(e.__e=null,l=d),e.__u&=-161,f&&f.some(De),h.__h.length&&
 a.push(h),1&h.__g&&(h.__g&=-4)}catch(ye){if(a.length=p,e.__v=null,c||i)if(ye&&ye.then){if(e.__u|=128|c,i){for(~(V=i.indexOf(
 l||void 0))||(V=i.length);(Ne=i[V-1])&&Ne.nodeType==8;)V--;for(;V<i.length;V++)if(Ne=i[V])if(i[V]=null,he){if(Ne==ie)break}else{
 if(Ne.nodeType!=8)break;Ne.data.startsWith("$s")&&(ie=_t(he=Ne))}}if(!he){for(;l&&l.nodeType==8&&l.nextSibling;)l=l.nextSibling;
@@ -60,17 +60,17 @@ d(e),l}function _t(t,e){if(t&&t.nodeType==8&&t.data.startsWith("$s"))for(var n=1
 data.startsWith("$s"))n++;else if(t.data.startsWith("/$s")&&!--n)return t}e&&e.push(t)}}function or(t){t&&(t.__c&&(t.__c.
 __g|=4),t.__k&&t.__k.some(or))}function rr(t,e,n){for(var o=0;o<n.length;)jn(n[o++],n[o++],n[o++]);R.__c&&R.__c(e,t),t.some(
 function(r){try{t=r.__h,r.__h=[],t.some(function(i){i.call(r)})}catch(i){R.__e(i,r.__v)}})}function Ii(t,e,n,o,r,i,a,l,c,u){
-var d,f,p,h,m,b,v,w,k=n.props||xt,y=e.props,T=e.type;if(T=="svg"?r="http://www.w3.org/2000/svg":T=="math"?r="http://www.\
+var d,f,p,h,m,w,v,b,k=n.props||xt,y=e.props,T=e.type;if(T=="svg"?r="http://www.w3.org/2000/svg":T=="math"?r="http://www.\
 w3.org/1998/Math/MathML":r||(r="http://www.w3.org/1999/xhtml"),i){for(d=0;d<i.length;d++)if((m=i[d])&&(T?m.localName==T:
-m.nodeType==3)){t=m,i[d]=null;break}}if(!t){if(w=u.ownerDocument||document,!T)return w.createTextNode(y);t=w.createElementNS(
+m.nodeType==3)){t=m,i[d]=null;break}}if(!t){if(b=u.ownerDocument||document,!T)return b.createTextNode(y);t=b.createElementNS(
 r,T,y.is?y:u),l&&(R.__m&&R.__m(e,i),l=!1),i=null}if(T){if(u=T=="template"&&t.content||t,i=T=="textarea"&&y.defaultValue!=
 null?null:i&&Yo.call(u.childNodes),!l&&i)for(k={},d=0;d<t.attributes.length;d++)k[(m=t.attributes[d]).name]=m.value;for(d in k)
 m=k[d],d=="dangerouslySetInnerHTML"?p=m:d=="children"||d in y||d=="value"&&"defaultValue"in y||d=="checked"&&"defaultChe\
-cked"in y||bt(t,d,null,m,r);for(d in y)m=y[d],d=="children"?h=m:d=="dangerouslySetInnerHTML"?f=m:d=="value"?b=m:d=="chec\
+cked"in y||bt(t,d,null,m,r);for(d in y)m=y[d],d=="children"?h=m:d=="dangerouslySetInnerHTML"?f=m:d=="value"?w=m:d=="chec\
 ked"?v=m:l&&typeof m!="function"||k[d]===m||bt(t,d,m,k[d],r);f?(l||p&&(f.__html==p.__html||f.__html==t.innerHTML)||(t.innerHTML=
 f.__html),e.__k=[]):(p&&(t.textContent=""),(T=="foreignObject"||r=="http://www.w3.org/1998/Math/MathML"&&Pi.test(T))&&(r=
 "http://www.w3.org/1999/xhtml"),tr(u,Dn(h)?h:[h],e,n,o,r,i,a,i?i[0]:n.__k&&Pe(n,0),l,c),i&&i.some(De)),l&&T!="textarea"||
-(d="value",T=="progress"&&b==null?t.removeAttribute(d):b==null||b===t[d]&&(T!="progress"||b)||bt(t,d,b,k[d],r),d="checke\
+(d="value",T=="progress"&&w==null?t.removeAttribute(d):w==null||w===t[d]&&(T!="progress"||w)||bt(t,d,w,k[d],r),d="checke\
 d",v!=null&&v!=t[d]&&bt(t,d,v,k[d],r))}else k===y||l&&t.data==y||(t.data=y);return t}function jn(t,e,n,o){try{typeof t==
 "function"?e?e.__x=t(e)||1:o&&(o=o.__c||o.__e)&&(e=o.__x)&&(o.__x=null,typeof e=="function"?e():t(null)):t.current=e}catch(r){
 R.__e(r,n)}}function Xn(t,e,n){var o,r,i,a;if(R.unmount&&R.unmount(t),!(o=t.ref)||o.current&&o.current!=t.__e||jn(o,null,
@@ -132,8 +132,8 @@ gn-in")}confirm(){return this.#n("confirm")}answer(e){let n=this.#e;n&&(this.#e=
 gn-in"&&(this.#e={...n,question:e}),this.#t(),n.answered;if(n)return n.answered;let o=()=>{},r=new Promise(i=>{o=i});return this.#e=
 {question:e,answered:r,answer:o},this.#t(),r}};function qn(t){let[e="",n=""]=t.replace(/^#\/?/,"").split("?",2);return{screen:e||"overview",query:Object.fromEntries(new URLSearchParams(
 n))}}function $(t,e={}){let n=B(e);return`#/${t}${n}`}var Xi=/([AM]T_[0-9a-f]{8,32})_?[0-9a-f]*/gi;function B(t){let e=new URLSearchParams;
-for(let[o,r]of Object.entries(t))r!==void 0&&r!==""&&e.set(o,String(r).replace(Xi,"$1"));let n=e.toString();return n===""?
-"":`?${n}`}var Li=new Intl.NumberFormat("en",{maximumFractionDigits:0}),Ui=new Intl.NumberFormat("en",{maximumSignificantDigits:2}),
+for(let[o,r]of Object.entries(t))r!==void 0&&r!==""&&e.set(o,String(r).replace(Xi,"$1"));let n=e.toString().replaceAll("\
++","%20");return n===""?"":`?${n}`}var Li=new Intl.NumberFormat("en",{maximumFractionDigits:0}),Ui=new Intl.NumberFormat("en",{maximumSignificantDigits:2}),
 Bi=new Intl.DateTimeFormat("en-GB",{year:"numeric",month:"2-digit",day:"2-digit",hour:"2-digit",minute:"2-digit",second:"\
 2-digit",timeZone:"UTC"}),vr=["bytes","KiB","MiB","GiB","TiB","PiB"],A=t=>Li.format(t),Ct=t=>t===0||t>=10?A(t):Ui.format(
 t);function O(t,e,n=`${e}s`){return`${A(t)} ${t===1?e:n}`}function J(t){let e=0,n=t;for(;n>=1024&&e<vr.length-1;)n/=1024,
@@ -194,13 +194,13 @@ filter(n=>!n.answered);return s("div",{role:"alert",class:"errors",children:e.le
 s("p",{children:[e.length===1?"An edge does not answer":`${e.length} edges do not answer`,"."," ",t.missing[e.length===1?
 0:1]]}),s("ul",{children:[e.slice(0,20).map(n=>s("li",{children:[s(C,{text:n.name}),n.error&&s(E,{children:[": ",s(C,{text:n.
 error,most:200})]})]},n.id)),e.length>20&&s("li",{children:["and ",e.length-20," more"]})]})]})})}function x(t){let{label:e,value:n,onInput:o,hint:r,error:i,type:a="text",rows:l,mono:c,autoComplete:u="off",readOnly:d,count:f,
-options:p}=t,h=He();ae(()=>{t.autoFocus&&document.getElementById(h)?.focus()},[]);let m=f&&f.now>f.most,b=i??(m?`At most\
+options:p}=t,h=He();ae(()=>{t.autoFocus&&document.getElementById(h)?.focus()},[]);let m=f&&f.now>f.most,w=i??(m?`At most\
  ${f.most} ${f.unit}.`:void 0),v={id:h,value:n,readOnly:d??!1,class:c?"mono":"",autoComplete:u,autoCapitalize:"off",spellcheck:!1,
-autofocus:t.autoFocus??!1,"aria-invalid":b!==void 0,"aria-describedby":`${h}-help`,onInput:w=>o(w.currentTarget.value)};
+autofocus:t.autoFocus??!1,"aria-invalid":w!==void 0,"aria-describedby":`${h}-help`,onInput:b=>o(b.currentTarget.value)};
 return s("div",{class:"field",children:[s("label",{for:h,children:e}),l?s("textarea",{...v,rows:l}):a==="password"?s("in\
 put",{...v,type:"password"}):s("input",{...v,type:"text",list:p&&`${h}-list`}),p&&s("datalist",{id:`${h}-list`,children:p.
-map(w=>s("option",{value:w},w))}),s("div",{id:`${h}-help`,class:"help",children:[r&&s("p",{children:r}),f&&s("p",{class:m?
-"wrong":"",children:[f.now," of ",f.most," ",f.unit]}),b&&s("p",{class:"wrong",children:b})]})]})}function z({label:t,value:e,
+map(b=>s("option",{value:b},b))}),s("div",{id:`${h}-help`,class:"help",children:[r&&s("p",{children:r}),f&&s("p",{class:m?
+"wrong":"",children:[f.now," of ",f.most," ",f.unit]}),w&&s("p",{class:"wrong",children:w})]})]})}function z({label:t,value:e,
 onInput:n,hint:o,options:r}){let i=He();return s("div",{class:"field",children:[s("label",{for:i,children:t}),s("select",
 {id:i,value:e,"aria-describedby":`${i}-help`,onChange:a=>n(a.currentTarget.value),children:r.map(([a,l])=>s("option",{value:a,
 children:l},a))}),s("div",{id:`${i}-help`,class:"help",children:o&&s("p",{children:o})})]})}function ke({label:t,checked:e,
@@ -250,23 +250,23 @@ E,{children:t.map(n=>{if(typeof n=="string")return n;let o=s(P,{text:n.rule},n.p
 n.path):o})})}var Ki=[["subscribe","subscribe"],["history","read stored messages"],["presence","see who is present"],["publish","publi\
 sh"],["connect","connect"]],Qi=[["","not given"],["websocket","WebSocket"],["webtransport","WebTransport"]];function Cr({
 token:t,onClose:e}){let{api:n}=M(),o=oe(),[r,i]=g(t),[a,l]=g(),[c,u]=g({token_id:t?.token_id??"",action:"subscribe",tenant:t?.
-right.tenant_grants?.[0]?.tenant_ids?.[0]??"",channel:"",ip:"",origin:"",protocol:"",region:""}),d=h=>m=>u(b=>({...b,[h]:m.
+right.tenant_grants?.[0]?.tenant_ids?.[0]??"",channel:"",ip:"",origin:"",protocol:"",region:""}),d=h=>m=>u(w=>({...w,[h]:m.
 trim()})),f=c.action==="connect";return s(we,{title:"Explain",wide:!0,onClose:e,children:[s("p",{class:"quiet",children:"\
 Asks the edge whether a token allows something, and by which of its rules."}),s(pe,{action:o,submit:"Explain",onSubmit:async()=>{
 let{token_id:h}=c;if(!/^[0-9a-f]{32}$/.test(h))throw new Error("the id of a token has 32 digits of 0-9 and a-f; its secr\
-et does not belong here");let{tenant:m,channel:b,...v}=c;l(void 0);let w=f?v:{...v,tenant:m,channel:b},k=await n.call("P\
-OST","explain",{body:w});if(r?.token_id!==h){let y=await n.get(`tokens${B({id:h,limit:1})}`);i(y.tokens?.find(T=>T.token_id===
-h))}l(k)},extra:s("button",{type:"button",onClick:e,children:"Close"}),children:[s(x,{label:"Token id",value:c.token_id,
-onInput:h=>d("token_id")(Ge(h.trim())),mono:!0,autoFocus:!t}),s("div",{class:"row",children:[s(z,{label:"Action",value:c.
-action,onInput:d("action"),options:Ki}),!f&&s(x,{label:"Tenant",value:c.tenant,onInput:d("tenant"),mono:!0,autoFocus:t!==
-void 0}),!f&&s(x,{label:c.action==="publish"?"Channel":"Pattern",value:c.channel,onInput:d("channel"),mono:!0})]}),s("di\
-v",{class:"row",children:[s(x,{label:"Address",value:c.ip,onInput:d("ip"),mono:!0,hint:"Of the client, if it matters."}),
-s(x,{label:"Origin",value:c.origin,onInput:d("origin"),mono:!0,hint:"Of its page."}),s(z,{label:"Transport",value:c.protocol,
-onInput:d("protocol"),options:Qi}),s(x,{label:"Region",value:c.region,onInput:d("region"),mono:!0,hint:"Of the edge."})]}),
-s("div",{role:"status",class:"answer",children:a&&s(Vi,{answer:a,token:r})})]})]})}function Vi({answer:t,token:e}){let n=Sr(
-t.rule);return s(E,{children:[s("p",{children:[s(N,{mood:t.allowed?"good":"bad",children:t.allowed?"allowed":"not allowe\
-d"})," ",s("bdi",{children:t.reason}),"."]}),t.rule&&s("p",{children:["Rule: ",s(P,{text:t.rule,most:600})]}),e&&s(Qn,{right:e.
-right,mark:n})]})}var Yi={s:1e3,m:6e4,h:36e5,d:864e5},Zi=/^(?:(\d{1,6})\s*(d|h|m|s)(?:ays?|ours?|rs?|in(?:utes?|s)?|ec(?:onds?|s)?)?)(?:\s*(?=\d)|$)/i,
+et does not belong here");l(void 0);let m=Object.entries(c).filter(([,b])=>b!==""),w=Object.fromEntries(m.filter(([b])=>!f||
+b!=="tenant"&&b!=="channel")),v=await n.call("POST","explain",{body:w});if(r?.token_id!==h){let b=await n.get(`tokens${B(
+{id:h,limit:1})}`);i(b.tokens?.find(k=>k.token_id===h))}l(v)},extra:s("button",{type:"button",onClick:e,children:"Close"}),
+children:[s(x,{label:"Token id",value:c.token_id,onInput:h=>d("token_id")(Ge(h.trim())),mono:!0,autoFocus:!t}),s("div",{
+class:"row",children:[s(z,{label:"Action",value:c.action,onInput:d("action"),options:Ki}),!f&&s(x,{label:"Tenant",value:c.
+tenant,onInput:d("tenant"),mono:!0,autoFocus:t!==void 0}),!f&&s(x,{label:c.action==="publish"?"Channel":"Pattern",value:c.
+channel,onInput:d("channel"),mono:!0})]}),s("div",{class:"row",children:[s(x,{label:"Address",value:c.ip,onInput:d("ip"),
+mono:!0,hint:"Of the client, if it matters."}),s(x,{label:"Origin",value:c.origin,onInput:d("origin"),mono:!0,hint:"Of i\
+ts page."}),s(z,{label:"Transport",value:c.protocol,onInput:d("protocol"),options:Qi}),s(x,{label:"Region",value:c.region,
+onInput:d("region"),mono:!0,hint:"Of the edge."})]}),s("div",{role:"status",class:"answer",children:a&&s(Vi,{answer:a,token:r})})]})]})}
+function Vi({answer:t,token:e}){let n=Sr(t.rule);return s(E,{children:[s("p",{children:[s(N,{mood:t.allowed?"good":"bad",
+children:t.allowed?"allowed":"not allowed"})," ",s("bdi",{children:t.reason}),"."]}),t.rule&&s("p",{children:["Rule: ",s(
+P,{text:t.rule,most:600})]}),e&&s(Qn,{right:e.right,mark:n})]})}var Yi={s:1e3,m:6e4,h:36e5,d:864e5},Zi=/^(?:(\d{1,6})\s*(d|h|m|s)(?:ays?|ours?|rs?|in(?:utes?|s)?|ec(?:onds?|s)?)?)(?:\s*(?=\d)|$)/i,
 Pr="Type a duration such as 15m, 1h or 1h 30m, or a time such as 2030-01-31T12:00:00Z.";function Vn(t,e){let n=t.trim();
 if(n==="")return{error:Pr};let o=ea(n),r=o===void 0?ta(n):e+o;return r===void 0?{error:Pr}:r<=e?{error:"This is over alr\
 eady. The end must be in the future."}:r>e+864e5?{error:"An access token lives 24 hours at most."}:{at:new Date(Math.floor(
@@ -278,10 +278,10 @@ next},l=await t.get(`tokens${B({...e,...a})}`);if(o.aborted&&i.asked>0)return i;
 next:l.next_cursor??"",asked:i.asked+1},r(i)}while(!o.aborted&&i.next!==""&&i.tokens.length<Ar);return i}async function Mr(t,e,n){
 let o=0,r="";for(let i=0;i<na;i++){let a=B({subject:e,status:"valid",limit:1e3,cursor:r}),l=await t.get(`tokens${a}`,{signal:n});
 if(o+=l.tokens?.length??0,r=l.next_cursor??"",r==="")return{count:o,all:!0}}return{count:o,all:!1}}function $r(t,e){let[
-n,o]=g([""]),[r,i]=g(),[a,l]=g(!1),[c,u]=g(),d=G(void 0),f=JSON.stringify(e),p=G(e);p.current=e;let h=fe(async b=>{d.current?.
-abort();let v=new AbortController;d.current=v;let w=()=>d.current===v;l(!0),u(void 0);try{await oa(t,p.current,b,v.signal,
-k=>w()&&i(k))}catch(k){w()&&u(K(k))}w()&&l(!1)},[t]);I(()=>(o([""]),i(void 0),h(""),()=>{d.current?.abort(),d.current=void 0}),
-[f,h]);let m=b=>{o(b),h(b[b.length-1]??"")};return{found:r,busy:a,error:c,page:n.length,stop:()=>d.current?.abort(),goOn:()=>m(
+n,o]=g([""]),[r,i]=g(),[a,l]=g(!1),[c,u]=g(),d=G(void 0),f=JSON.stringify(e),p=G(e);p.current=e;let h=fe(async w=>{d.current?.
+abort();let v=new AbortController;d.current=v;let b=()=>d.current===v;l(!0),u(void 0);try{await oa(t,p.current,w,v.signal,
+k=>b()&&i(k))}catch(k){b()&&u(K(k))}b()&&l(!1)},[t]);I(()=>(o([""]),i(void 0),h(""),()=>{d.current?.abort(),d.current=void 0}),
+[f,h]);let m=w=>{o(w),h(w[w.length-1]??"")};return{found:r,busy:a,error:c,page:n.length,stop:()=>d.current?.abort(),goOn:()=>m(
 [...n.slice(0,-1),r?.next??""]),refresh:()=>m(n),next:()=>m([...n,r?.next??""]),previous:()=>m(n.slice(0,-1))}}var Or=t=>`tokens/${encodeURIComponent(t.token_id)}`;function Yn({label:t,value:e,onInput:n}){let{api:o}=M(),r=o.serverNow(),
 i=Vn(e,r);return s(x,{label:t,value:e,onInput:n,options:["5m","15m","1h","8h","24h"],error:e===""?void 0:i.error,hint:i.
 at?`It ends ${ve(i.at.getTime())}, ${dt(i.at.getTime(),r)}.`:"A duration such as 15m or 1h 30m, or a time; at most 24 ho\
@@ -434,12 +434,12 @@ let u=a||!r?{token_id:i}:{edge:r.edge,id:r.id},{disconnected:d,unanswered:f}=awa
 while its token is valid. To keep it away,"," ",s("a",{href:$("tokens",{id:i}),children:"revoke the token"})," in place \
 of this."]})]})}var wa=100,va=3e3;function Vr({query:t}){let{api:e,notify:n}=M(),o=W(),[r,i]=g(!1),[a,l]=g([""]),[c,u]=g(),d={token_id:t.
 token_id??"",subject:t.subject??"",tenant:t.tenant??"",ip:t.ip??"",transport:t.transport??"",edge:t.edge??""},f=B(d);I(()=>l(
-[""]),[f]);let p=`connections${B({...d,limit:wa,cursor:a[a.length-1]})}`,{data:h,stale:m,error:b,refresh:v}=ee(p,va,y=>e.
-get(p,y),r),w=h?.edges??[],k=h?.connections??[];return s(E,{children:[s(Z,{text:"Connections",children:[s("button",{type:"\
+[""]),[f]);let p=`connections${B({...d,limit:wa,cursor:a[a.length-1]})}`,{data:h,stale:m,error:w,refresh:v}=ee(p,va,y=>e.
+get(p,y),r),b=h?.edges??[],k=h?.connections??[];return s(E,{children:[s(Z,{text:"Connections",children:[s("button",{type:"\
 button","aria-pressed":r,onClick:()=>i(!r),children:r?"Resume":"Pause"}),o&&d.token_id!==""&&s("button",{type:"button",onClick:()=>u(
-{tokenID:d.token_id}),children:"Disconnect all of this token"})]}),s(Kr,{query:d,edges:w,onAgain:v}),s(Y,{error:b,known:h!==
-void 0}),s(Ve,{edges:w,missing:["Its connections are not listed.","Their connections are not listed."]}),!h&&!b&&s(H,{what:"\
-the connections"}),h&&s(_a,{edges:w,paused:r}),k.length>0&&s(ka,{rows:k,several:w.length>1,busy:m,onDisconnect:y=>u({connection:y,
+{tokenID:d.token_id}),children:"Disconnect all of this token"})]}),s(Kr,{query:d,edges:b,onAgain:v}),s(Y,{error:w,known:h!==
+void 0}),s(Ve,{edges:b,missing:["Its connections are not listed.","Their connections are not listed."]}),!h&&!w&&s(H,{what:"\
+the connections"}),h&&s(_a,{edges:b,paused:r}),k.length>0&&s(ka,{rows:k,several:b.length>1,busy:m,onDisconnect:y=>u({connection:y,
 tokenID:y.token_id})}),h&&!m&&k.length===0&&a.length===1&&s(L,{children:f===""?s("p",{children:"No client is connected. \
 Clients appear here as they connect with an access token."}):s("p",{children:"No connection matches. Ask for less, or cl\
 ear the filters."})}),s(be,{page:a.length,more:!m&&(h?.next_cursor??"")!=="",onPrevious:()=>l(a.slice(0,-1)),onNext:()=>l(
@@ -480,14 +480,14 @@ mono:!0,error:c?"A tenant has 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots.":void 0,
 nd *."}),s("div",{class:"buttons",children:[s("button",{type:"submit",class:"primary",children:"Filter"}),s("a",{class:"\
 button",href:$("histories"),children:"Clear"})]})]})})}function es({target:t,onClose:e,onDone:n}){let{api:o}=M(),{history:r,tenant:i}=t,[a,l]=g(""),[c,u]=g(""),d=i?"tenant":"h\
 istory";return s(me,{title:i?"Purge a tenant":"Purge a whole history",submit:"Purge",danger:!0,onClose:e,onConfirm:async()=>{
-if(c!==(i??r))throw new Error(`what you typed is not the name of the ${d}`);let p=i?{history:r,tenant:i,channel:a}:{history:r,
-all:!0},{removed:h}=await o.call("POST","histories/purge",{body:p}),b=[a&&`channel ${a}`,i&&`tenant ${i}`,`history ${r}`].
-filter(v=>v).join(", ");n(`${h===1?"1 message was":`${A(h)} messages were`} removed: ${b}.`)},children:[s("p",{children:[
-i?s(E,{children:["All messages that the history ",s(C,{text:r})," keeps of ",s(P,{text:i})," are deleted for good."]}):s(
-E,{children:["All messages that the history ",s(C,{text:r})," keeps are deleted for good, of all tenants."]})," ","Clien\
-ts that come back from before are told of a gap."]}),i&&s(x,{label:"Only this channel",value:a,onInput:p=>l(p.trim()),mono:!0,
-hint:"Its whole name. Empty: all channels."}),s(x,{label:"Type the name to confirm",value:c,onInput:u,hint:`The name of \
-the ${d}.`})]})}var Ea=/[^\P{Cc}\t\n\r]/u;function ts(t){return{bytes:t.slice(0,16384),size:t.length}}function ns(t){let e=t.endsWith("==")?2:t.endsWith("=")?1:0,
+if(c!==(i??r))throw new Error(`what you typed is not the name of the ${d}`);let p=i?{history:r,tenant:i,channel:a||void 0}:
+{history:r,all:!0},{removed:h}=await o.call("POST","histories/purge",{body:p}),w=[a&&`channel ${a}`,i&&`tenant ${i}`,`hi\
+story ${r}`].filter(v=>v).join(", ");n(`${h===1?"1 message was":`${A(h)} messages were`} removed: ${w}.`)},children:[s("\
+p",{children:[i?s(E,{children:["All messages that the history ",s(C,{text:r})," keeps of ",s(P,{text:i})," are deleted f\
+or good."]}):s(E,{children:["All messages that the history ",s(C,{text:r})," keeps are deleted for good, of all tenants."]}),
+" ","Clients that come back from before are told of a gap."]}),i&&s(x,{label:"Only this channel",value:a,onInput:p=>l(p.
+trim()),mono:!0,hint:"Its whole name. Empty: all channels."}),s(x,{label:"Type the name to confirm",value:c,onInput:u,hint:`\
+The name of the ${d}.`})]})}var Ea=/[^\P{Cc}\t\n\r]/u;function ts(t){return{bytes:t.slice(0,16384),size:t.length}}function ns(t){let e=t.endsWith("==")?2:t.endsWith("=")?1:0,
 n=atob(t.slice(0,Math.ceil(16384/3)*4));return{bytes:Uint8Array.from(n.slice(0,16384),r=>r.charCodeAt(0)),size:t.length/
 4*3-e}}function os({bytes:t,size:e}){try{let n=new TextDecoder("utf-8",{fatal:!0}).decode(t,{stream:e>t.length});return Ea.
 test(n)?"hex":"text"}catch{return"hex"}}function rs({bytes:t,size:e},n){let o=e>t.length,r=o?{note:`Only the first 16 Ki\
@@ -504,15 +504,15 @@ padStart(4,"0")}  ${is(o).padEnd(47)}  ${r}`)}return e.join(`
 `)}var $a=500;function io({messages:t,omitted:e},n){let o=[...t,...n.map(i=>({...i,payload:ns(i.payload)}))],r=Math.max(0,o.
 length-$a);return{messages:o.slice(r),omitted:e+r}}var Ft=t=>t.split(".")[1]??t;function jt({of:t,format:e,label:n}){let{text:o,note:r}=rs(t,e);return s("div",{class:"whole",children:[r&&s("p",{class:"\
 quiet",children:r}),s("pre",{tabIndex:0,role:"region","aria-label":n,dir:"auto",children:o})]})}var Oa=50,Ia=[["auto","text, or hex if binary"],["text","text"],["json","JSON"],["hex","hex"]];function as({names:t,target:e,
-purges:n}){let{api:o}=M(),[r,i]=g(t[0]??""),[a,l]=g(""),[c,u]=g("#"),[d,f]=g("auto"),[p,h]=g(),m=oe(),b=G(null),v=async(T,D)=>o.
-call("POST","histories/read",{body:{...T,after:D,limit:Oa}}),w=T=>m.run(async()=>{if(!de(T.tenant))throw new Error("name\
+purges:n}){let{api:o}=M(),[r,i]=g(t[0]??""),[a,l]=g(""),[c,u]=g("#"),[d,f]=g("auto"),[p,h]=g(),m=oe(),w=G(null),v=async(T,D)=>o.
+call("POST","histories/read",{body:{...T,after:D,limit:Oa}}),b=T=>m.run(async()=>{if(!de(T.tenant))throw new Error("name\
  the tenant: 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots");if(T.pattern==="")throw new Error("name a pattern; # is every ch\
 annel");h(void 0);let D=await v(T,"");h({...io({messages:[],omitted:0},D.messages??[]),query:T,next:D.next})}),k=T=>m.run(
 async()=>{let D=await v(T.query,T.next);h({...io(T,D.messages??[]),query:T.query,next:D.next})});I(()=>{e&&(i(e.history),
-l(e.tenant),b.current?.focus(),w({...e,pattern:c}))},[e]),I(()=>{p&&b.current?.scrollIntoView()},[p?.query]),I(()=>h(void 0),
+l(e.tenant),w.current?.focus(),b({...e,pattern:c}))},[e]),I(()=>{p&&w.current?.scrollIntoView()},[p?.query]),I(()=>h(void 0),
 [n]);let y=t.includes(r)?r:t[0]??"";return s("section",{"aria-labelledby":"kept-messages",children:[s("h2",{id:"kept-mes\
-sages",tabIndex:-1,ref:b,children:"Messages"}),s("p",{class:"quiet",children:"Each page that is read is noted by the aud\
-it hook."}),s("form",{class:"filters","aria-label":"Read messages","aria-busy":m.busy,onSubmit:T=>{T.preventDefault(),w(
+sages",tabIndex:-1,ref:w,children:"Messages"}),s("p",{class:"quiet",children:"Each page that is read is noted by the aud\
+it hook."}),s("form",{class:"filters","aria-label":"Read messages","aria-busy":m.busy,onSubmit:T=>{T.preventDefault(),b(
 {history:y,tenant:a,pattern:c})},children:[s(z,{label:"History",value:y,onInput:i,options:t.map(T=>[T,T])}),s(x,{label:"\
 Tenant",value:a,onInput:T=>l(T.trim()),mono:!0}),s(x,{label:"Pattern",value:c,onInput:T=>u(T.trim()),mono:!0,hint:"news.\
 # for example"}),s(z,{label:"Payload as",value:d,onInput:T=>f(T),options:Ia}),s("div",{class:"buttons",children:s("butto\
@@ -530,15 +530,15 @@ channel:o})=>s(P,{text:o,most:120})},{label:"Size",number:!0,cell:({payload:o})=
 bdi",{class:"preview",children:Dt(o.payload,t(o))})}]}function Da({message:t,format:e}){let{position:n,time:o,payload:r}=t;
 return s("div",{class:"message-detail",children:[s(le,{of:[["Position",s(P,{text:n},"position"),"wide"],["Stored",s("tim\
 e",{dateTime:o,children:o})],["Size",`${A(r.size)} bytes`]]}),s(jt,{of:r,format:e,label:`Payload of message ${Ft(n)}`})]})}var Fa=50,ja=8,Xa=1e4;function ls({query:t}){let{api:e,session:n,notify:o}=M(),r=W(),i=r&&n.tail===!0,[a,l]=g([""]),[c,u]=g(),
-[d,f]=g(),[p,h]=g(0),m={history:t.history??"",tenant:t.tenant??""},b=B(m);I(()=>l([""]),[b]);let v=`histories${B({...m,limit:Fa,
-cursor:a[a.length-1]})}`,{data:w,stale:k,error:y,refresh:T}=ee(v,Xa,async ie=>{try{return await e.get(v,ie)}catch(V){if(V instanceof
-q&&V.code==="no_histories")return"none";throw V}}),D=w==="none"?void 0:w,te=D?.totals??[],Ee=te.reduce((ie,V)=>ie+V.tenants,
+[d,f]=g(),[p,h]=g(0),m={history:t.history??"",tenant:t.tenant??""},w=B(m);I(()=>l([""]),[w]);let v=`histories${B({...m,limit:Fa,
+cursor:a[a.length-1]})}`,{data:b,stale:k,error:y,refresh:T}=ee(v,Xa,async ie=>{try{return await e.get(v,ie)}catch(V){if(V instanceof
+q&&V.code==="no_histories")return"none";throw V}}),D=b==="none"?void 0:b,te=D?.totals??[],Ee=te.reduce((ie,V)=>ie+V.tenants,
 0),he=D?.histories??[];return s(E,{children:[s(Z,{text:"Histories"}),s("p",{class:"quiet",children:"What this edge keeps\
- of messages, so that clients that come back get what they have missed."}),s(Y,{error:y,known:w!==void 0}),!w&&!y&&s(H,{
-what:"the histories"}),(w==="none"||D&&te.length===0)&&s(La,{}),D&&te.length>0&&s(E,{children:[s(Ua,{totals:te,onPurge:ie=>f(
-{history:ie})}),s("section",{"aria-labelledby":"tenants",children:[s("h2",{id:"tenants",children:"By tenant"}),(b!==""||
+ of messages, so that clients that come back get what they have missed."}),s(Y,{error:y,known:b!==void 0}),!b&&!y&&s(H,{
+what:"the histories"}),(b==="none"||D&&te.length===0)&&s(La,{}),D&&te.length>0&&s(E,{children:[s(Ua,{totals:te,onPurge:ie=>f(
+{history:ie})}),s("section",{"aria-labelledby":"tenants",children:[s("h2",{id:"tenants",children:"By tenant"}),(w!==""||
 Ee>ja)&&s(Zr,{query:m,names:te.map(({history:ie})=>ie),onAgain:T}),he.length>0&&s(ce,{label:"What is kept",columns:Ja(r?
-{read:i?u:void 0,purge:f}:void 0),rows:he,keyOf:Ba,busy:k}),!k&&he.length===0&&a.length===1&&s(L,{children:b===""?s("p",
+{read:i?u:void 0,purge:f}:void 0),rows:he,keyOf:Ba,busy:k}),!k&&he.length===0&&a.length===1&&s(L,{children:w===""?s("p",
 {children:"Nothing is kept yet. Messages are kept from when clients publish to a channel of a history."}):s("p",{children:"\
 Nothing that is kept matches. Ask for less, or clear the filters."})}),s(be,{page:a.length,more:!k&&(D.next_cursor??"")!==
 "",onPrevious:()=>l(a.slice(0,-1)),onNext:()=>l([...a,D.next_cursor??""])})]}),i&&s(as,{names:te.map(({history:ie})=>ie),
@@ -618,12 +618,12 @@ o===void 0?0:2,l=new Uint8Array(a+4+t.length+e.length+i.length);return a>0&&(l[0
 setUint32(2,r.id),l[6]=r.key.length,l.set(r.key,7)),l.set(i,ys(l,ys(l,a,t),e)),l}function ys(t,e,n){t[e++]=n.length>>8,t[e++]=
 n.length;for(let o=0;o<n.length;o++)t[e++]=n.charCodeAt(o);return e}var vs=1,_s=2,uo=24,nl=128,ol={4:vs|_s,5:7};function po(t,e,n){
 if(e===n||t[e]===1)return!1;let o=ol[t[e]];return o===void 0||e+1<n&&(t[e+1]&~o)!==0}var Ut=class{#e=new pt;#t=new pt;#n=new pt;#o={};decode(e,n,o){
-let r=b=>{b>o&&xe()},i=b=>(r(b+2),e[b]<<8|e[b+1]);(n===o||e[n]===5||po(e,n,o))&&xe();let a,l="";if(e[n]===4){let b=i(n)&
-255;if(b===0&&xe(),n++,b&vs&&(r(n+1+uo),a=rl(e,n+1),n+=uo),b&_s){r(n+2);let v=n+2;n=v+e[n+1]-1,n-v>=nl&&xe(),r(n+1),l=this.#n.
+let r=w=>{w>o&&xe()},i=w=>(r(w+2),e[w]<<8|e[w+1]);(n===o||e[n]===5||po(e,n,o))&&xe();let a,l="";if(e[n]===4){let w=i(n)&
+255;if(w===0&&xe(),n++,w&vs&&(r(n+1+uo),a=rl(e,n+1),n+=uo),w&_s){r(n+2);let v=n+2;n=v+e[n+1]-1,n-v>=nl&&xe(),r(n+1),l=this.#n.
 of(e,v,n+1,()=>Te(e.subarray(v,n+1)))}}let c=a!==void 0,u=n+3+i(n+1),d=u+2+i(u),f=d+4;r(f);let p=f+i(d)*65536+i(d+2);(i(
 p)===0||c&&i(p)!==1)&&xe();let h=this.#e.of(e,n+1,d,()=>[Te(e.subarray(n+3,u)),Te(e.subarray(u+2,d))]),m=this.#o;return m.
-tenant=h[0],m.channel=h[1],m.payload=e.subarray(f,p),m.route=this.#t.of(e,p,o,()=>{let b=[],v=p+2;for(let w=i(p);w>0;w--){
-let k=v+2+i(v);r(k),b.push(Te(e.subarray(v+2,k))),v=k}return v!==o&&xe(),{patterns:Object.freeze(b),note:void 0}}),m.position=
+tenant=h[0],m.channel=h[1],m.payload=e.subarray(f,p),m.route=this.#t.of(e,p,o,()=>{let w=[],v=p+2;for(let b=i(p);b>0;b--){
+let k=v+2+i(v);r(k),w.push(Te(e.subarray(v+2,k))),v=k}return v!==o&&xe(),{patterns:Object.freeze(w),note:void 0}}),m.position=
 a,m.sender=l,m}};function rl(t,e){let n=new DataView(t.buffer,t.byteOffset+e,uo);return`${bs(n,0)}${bs(n,4)}.${ws(n,8)}.${ws(
 n,16)}`}var bs=(t,e)=>t.getUint32(e).toString(16).padStart(8,"0");function ws(t,e){let n=t.getUint32(e);return n<2097152?
 String(n*4294967296+t.getUint32(e+4)):String(t.getBigUint64(e))}function xe(){throw new _("protocol","a frame that is no\
@@ -650,10 +650,11 @@ a token is a string of 1 to 512 letters, digits and .~_+-, and this is none";fun
 test(t))&&F(dl),t}var Ts=1e5;function Es(t,e){if(t===void 0||t==="now"||t==="last")return t;let{last:n,after:o}=t;return typeof o=="string"&&
 n===void 0&&Lt(o)?o:((!Number.isInteger(n)||n<1||n>Ts||o!==void 0)&&F(`history is "now", "last", { last: 1 to ${Ts} } or\
  { after: position }`),/[*>#]/.test(e)&&F("history: { last } is for one channel: the pattern has no wildcard"),`last.${n}`)}
-var Bt=class{from;on;open=!1;plain=!1;paused=!1;forbidden=!1;unwanted=!1;told=!1;lossy=!1;constructor(e){this.from=e}begin(e){
-this.on=e,this.open=this.forbidden=this.unwanted=this.told=!1}pause(){this.paused=!0,this.on=void 0,this.open=!1}takes(e,n){
-return this.on===e&&this.open&&!this.plain&&!ul(n,this.from)}};function ul(t,e){let[n,o=""]=t.split("."),[r,i]=e.split("\
-.");return n===r&&i!==void 0&&(o.length===i.length?o<=i:o.length<i.length)}var Jt=class{tenant;channel;ended;verb="JOIN";#e;#t;constructor(e,n,o){this.tenant=e,this.channel=n,this.#e=o,this.ended=
+var Bt=class{from;on;open=!1;plain=!1;paused=!1;forbidden=!1;unwanted=!1;told=!1;lossy=!1;constructor(e){this.from=e}get refusal(){
+return this.forbidden?"permission_denied":this.plain?"no_history":void 0}begin(e){this.on=e,this.open=this.forbidden=this.
+unwanted=this.told=!1}pause(){this.paused=!0,this.on=void 0,this.open=!1}takes(e,n){return this.on===e&&this.open&&!this.
+plain&&!ul(n,this.from)}};function ul(t,e){let[n,o=""]=t.split("."),[r,i]=e.split(".");return n===r&&i!==void 0&&(o.length===
+i.length?o<=i:o.length<i.length)}var Jt=class{tenant;channel;ended;verb="JOIN";#e;#t;constructor(e,n,o){this.tenant=e,this.channel=n,this.#e=o,this.ended=
 new Promise(r=>{this.#t=r})}async leave(){this.end(void 0),await this.#e.leave(this)}[Symbol.asyncDispose](){return this.
 leave()}end(e){this.#t(e)}};var Wt="[\\w\\-~@]+",hl=/^[\w\-~@.]{1,128}$/,fl=new RegExp(`^(?=.{1,256}$)${Wt}(\\.${Wt}){0,31}$`),pl=new RegExp(`^(?=.{\
 1,256}$)((${Wt}\\*?|\\*)\\.){0,31}(${Wt}[*>#]?|[*>#])$`),ml=t=>hl.test(t),gl=t=>fl.test(t),yl=t=>pl.test(t),bl="~";function mt(t){
@@ -675,7 +676,7 @@ get(e)??this.#n.get(e)}begin(e){this.#t.set(e,{roster:void 0,next:void 0})}end(e
 get(e)?.roster!==void 0}take(e,n,o,r){let i=this.#t.get(e);if(!i)return;let{first:a,synced:l,counts:c,channels:u,members:d}=o;
 if(c&&!r){if(e===n)for(let h of u)this.#c(h.channel,!0,()=>this.#i(h));return}a&&(i.next=new zt);let f=i.next??i.roster;
 if(!f)return;let p=(h,m)=>{f===this.#n?this.#c(h,!1,m):m()};for(let h of u)p(h.channel,()=>f.count(h));for(let h of d){let{
-channel:m,subject:b}=h,v=`${m}:${b}`;p(m,()=>p(v,()=>f.put(v,h))),f===this.#n&&f.get(m)===this.#o.get(m)&&this.#o.delete(
+channel:m,subject:w}=h,v=`${m}:${w}`;p(m,()=>p(v,()=>f.put(v,h))),f===this.#n&&f.get(m)===this.#o.get(m)&&this.#o.delete(
 m)}l&&(i.roster=f,i.next=void 0,e===n&&(this.follow(e),this.#a()))}follow(e){let n=this.#t.get(e)?.roster,o=this.#n;if(!(!n||
 n===o)){this.#n=n,this.#d();for(let{members:r,counts:i}of[o,n])for(let a of[...r.keys(),...i.keys()])!this.#o.has(a)&&!qt(
 o.get(a),n.get(a))&&this.#l(a,o.get(a),!1);this.#a()}}#i({channel:e,members:n}){n===this.#n.get(e)?this.#o.delete(e):this.#o.
@@ -819,12 +820,12 @@ e],e}#i(e,n){let o=e[n]*16777216+(e[n+1]<<16|e[n+2]<<8|e[n+3]);if(o>this.#e)thro
 o long");return o}};var js=1<<20,Rl=1e3;async function Xs({edge:t,token:e,signal:n},{paths:o}){let r=t.replace("http","ws")+o.webSocket,{promise:i,
 resolve:a,reject:l}=jl(),c=await Nl("ws");n.throwIfAborted();let u,d=c?new c(r,{headers:{Authorization:`Bearer ${e}`},perMessageDeflate:!1,
 maxPayload:Ao}):new WebSocket(r,["llps.v1",`at.${e}`]);c||(d.binaryType="arraybuffer");let f=()=>d.terminate?d.terminate():
-d.close(),p=()=>{l(n.reason),f()};n.addEventListener("abort",p);let h=new ot,m=!1,b,v;d.on?.("unexpected-response",(y,T)=>{
-u=Dl(T).finally(()=>y.destroy()),u.then(l)});let w;d.on?.("upgrade",y=>{w=y.socket}),d.onerror=({error:y})=>{b=y},d.onopen=
-()=>{m=!0,w?.prependListener("data",()=>h.bytes()),n.removeEventListener("abort",p),a({transport:"websocket",fragile:!1,
+d.close(),p=()=>{l(n.reason),f()};n.addEventListener("abort",p);let h=new ot,m=!1,w,v;d.on?.("unexpected-response",(y,T)=>{
+u=Dl(T).finally(()=>y.destroy()),u.then(l)});let b;d.on?.("upgrade",y=>{b=y.socket}),d.onerror=({error:y})=>{w=y},d.onopen=
+()=>{m=!0,b?.prependListener("data",()=>h.bytes()),n.removeEventListener("abort",p),a({transport:"websocket",fragile:!1,
 start:y=>h.start(y),send:y=>m&&d.send(y),sent:()=>m&&d.bufferedAmount>js?k():void 0,probe(){},close(){d.close(1e3),v??=setTimeout(
 ()=>{f(),h.ended({})},Rl)}})},d.onclose=({code:y})=>{clearTimeout(v),m?(m=!1,h.ended({closeCode:y})):u||Fl(t+o.ping,c!==
-void 0,n,b).then(l,l),n.removeEventListener("abort",p)},d.onmessage=({data:y})=>{typeof y=="string"?h.line(y):y instanceof
+void 0,n,w).then(l,l),n.removeEventListener("abort",p)},d.onmessage=({data:y})=>{typeof y=="string"?h.line(y):y instanceof
 ArrayBuffer?h.frame(new Uint8Array(y),0,y.byteLength):h.frame(new Uint8Array(y.buffer,y.byteOffset,y.length),0,y.length)};
 async function k(){for(;m&&d.bufferedAmount>js;)await new Promise(y=>setTimeout(y,5))}return i}async function Nl(t){if(Ns)
 try{let{WebSocket:e}=await import(t);return e}catch(e){if("WebSocket"in globalThis)return;throw new _("bad_option","Node\
@@ -840,12 +841,12 @@ t.edge+e.webTransport,n?{serverCertificateHashes:[...n]}:{});r.push(p),p.closed.
 f(),i=setTimeout(f,Ll)});for(let u of r)u!==l&&dn(u);let c=l.closed.then(({closeCode:u,reason:d})=>({closeCode:u,error:et(
 `${d}`)}),()=>({}));return await Ul(l,c,t.token)}catch(l){throw a(),o.throwIfAborted(),ue(l,"unreachable","no WebTranspo\
 rt to the edge")}finally{clearTimeout(i),o.removeEventListener("abort",a)}}async function Ul(t,e,n){let o=await t.createBidirectionalStream(),
-r=new ot,i=new Mo(o.writable.getWriter()),a=o.readable.getReader(),l,c,u=Bl(t);i.send(`AUTH:${n}`);let d=new cn,f=(m,b,v)=>{
-if(Fs(m,b,v))return r.frame(m,b,v);let w=Te(m.subarray(b,v));if(c)return r.line(w);let k=co(w);k.kind==="OK:AUTH"?c={transport:"\
+r=new ot,i=new Mo(o.writable.getWriter()),a=o.readable.getReader(),l,c,u=Bl(t);i.send(`AUTH:${n}`);let d=new cn,f=(m,w,v)=>{
+if(Fs(m,w,v))return r.frame(m,w,v);let b=Te(m.subarray(w,v));if(c)return r.line(b);let k=co(b);k.kind==="OK:AUTH"?c={transport:"\
 webtransport",fragile:Ds,start:y=>r.start(y),send:y=>i.send(y),sent:()=>i.sent,probe:u,close:()=>{i.close().then(()=>dn(
-t))}}:k.kind==="ERR"&&(l??=et(w.slice(4))??new _(k.code))},p=async()=>{let{value:m,done:b}=await a.read();return m&&(r.bytes(),
-d.push(m,f)),!b},h;for(;!c;)if(!await p().catch(b=>{if(b instanceof _)throw b;return!1}))throw l??Jl(await e);return(async()=>{
-try{for(;await p(););}catch(v){v instanceof _&&(h=v)}i.close();let m={error:h},b=e.then(v=>m=v);h||await je(Ls,b),dn(t),
+t))}}:k.kind==="ERR"&&(l??=et(b.slice(4))??new _(k.code))},p=async()=>{let{value:m,done:w}=await a.read();return m&&(r.bytes(),
+d.push(m,f)),!w},h;for(;!c;)if(!await p().catch(w=>{if(w instanceof _)throw w;return!1}))throw l??Jl(await e);return(async()=>{
+try{for(;await p(););}catch(v){v instanceof _&&(h=v)}i.close();let m={error:h},w=e.then(v=>m=v);h||await je(Ls,w),dn(t),
 r.ended(m)})(),c}function Bl(t){let e,n=!1,o=async()=>{let{writable:r,createWritable:i}=t.datagrams;e??=(r??i?.call(t.datagrams))?.
 getWriter(),await e?.write(new Uint8Array(Xl))};return()=>{n||(n=!0,o().catch(()=>{}).finally(()=>{n=!1}))}}function Jl({
 closeCode:t,error:e}){let n=t===4401?"unauthorized":t===1001?"draining":t===1013?"unavailable":"unreachable";return e??new _(
@@ -860,9 +861,9 @@ n)}async open(e,n,o,r={}){let i=this.#e,{transports:a=i.transports,fallbackAfter
 "websocket"||$o(e));c.length===0&&F("there is no WebTransport here, or not for http:// addresses");let u=c.filter(f=>!this.#n.
 has(f));if(u.length===0)throw new _("protocol_not_allowed");this.#t.get(e)===u[1]&&u.reverse();let d=await Xe(o,i.connectTimeout,
 f=>this.#o(u,e,n,l,f));return this.#t.set(e,d.transport),d}#o(e,n,o,r,i){return new Promise((a,l)=>{let c,u=0,d=0,f,p=!1,
-h=()=>{p=!0,clearTimeout(c)},m=()=>{clearTimeout(c);let b=e[d++];if(!b||p)return;let v=b==="websocket"?Xs:Bs;u++,v({edge:n,
-token:o,signal:i},this.#e).then(w=>{if(p)return Hl(w);h(),a(w)},w=>{u--;let k=ue(w,"unreachable","the edge does not answ\
-er");if(k.code==="protocol_not_allowed"&&this.#n.add(b),(!f||yt(k)>yt(f))&&(f=k),!Wl.test(k.code)&&(u>0||d<e.length))return m();
+h=()=>{p=!0,clearTimeout(c)},m=()=>{clearTimeout(c);let w=e[d++];if(!w||p)return;let v=w==="websocket"?Xs:Bs;u++,v({edge:n,
+token:o,signal:i},this.#e).then(b=>{if(p)return Hl(b);h(),a(b)},b=>{u--;let k=ue(b,"unreachable","the edge does not answ\
+er");if(k.code==="protocol_not_allowed"&&this.#n.add(w),(!f||yt(k)>yt(f))&&(f=k),!Wl.test(k.code)&&(u>0||d<e.length))return m();
 h(),l(f)}),d<e.length&&(c=setTimeout(m,r))};i.addEventListener("abort",()=>{h(),l(i.reason)}),m()})}};function Hl(t){t.start(
 {bytes(){},line(){},frame(){},ended(){}}),t.close()}function yt({code:t}){return["unreachable","timeout","refused","prot\
 ocol_not_allowed"].indexOf(t)>>>0}var Js=3,ql=500;async function Oo(t,e,n){let o,r=await Promise.all(t.map(async a=>{if(a.pathname==="/")return[a.origin];
@@ -939,35 +940,35 @@ let{tenant:r,channel:i,payload:a,route:l,sender:c}=n,{patterns:u}=l,d=u[0],f=thi
 leave(f.name)),this.#o(f)}reached(e,n){let{kind:o,tenant:r,pattern:i,position:a}=n,l=this.interests.of(r,i),{history:c}=l??
 {};if(!(!l||!c||c.plain)){if(c.on!==e||!c.open){o==="GAP"&&c.paused&&e===this.#e.current&&this.#t(r,i,a);return}if(o==="\
 GAP"||c.takes(e,a)){c.from=a;for(let u of l.subs)u.reach(a)}o==="GAP"?(c.told=!0,this.#t(r,i,a)):o==="OK:RSUB"&&(this.#o(
-l),n.how==="gap"&&!c.told?this.#t(r,i,a):c.lossy&&this.#t(r,i))}}#t(e,n,o){this.#e.gaps=!0,this.#e.events.emit("gap",{tenant:e,
-pattern:n,before:o})}wasRead(e){let n=this.interests.of(e.tenant,e.pattern),{current:o}=this.#e;!n?.history||n.history!==
-e.history||(n.history.paused=!1,o&&this.ask(o,n))}ask(e,n){let o=this.#n(e,n).finally(()=>this.asking.delete(o));return this.
-asking.add(o),o}async#n(e,n){try{n.history?await this.#r(e,n,n.history):(await this.#s(e,n),this.#o(n))}catch(o){let r=ue(
-o,"internal","a fault of this client");if(r.code==="disconnected")return;if(n.confirmed&&this.#e.suspected&&e===this.#e.
-next)return e.fail(r);this.#i(n,r)}}#o(e){e.confirmed=!0;for(let{resolve:n}of e.waiting.splice(0))n()}async#r(e,n,o){let{
-name:r,tenant:i,pattern:a}=n;if(o.paused&&(this.#e.gaps=!0),!(o.paused||o.on===e)){o.begin(e);for(let l=2;;){if(await e.
-featured,await e.ending.get(`UNSUB:${r}`),!e.alive||o.on!==e||!this.interests.has(n))return;let c=!e.features?.includes(
-"history")||o.unwanted,u=o.forbidden?"now":o.from,d=Ro(n);o.lossy=c?d||u!=="now":o.forbidden||d&&u==="now",o.plain=c,o.open=
-!0,c&&(o.from="now");try{if(!c)return await e.resume(r,u);if(await e.request("SUB",r),!this.interests.has(n))return;this.#o(
-n),o.lossy&&this.#t(i,a);return}catch(f){let p=f;if(p.code==="history_unavailable")return this.#e.gaps=!0,this.#e.events.
-emit("edgeError",{code:p.code,detail:`RSUB:${r}`});if(o.open=!1,p.code==="permission_denied"&&!c&&u!=="now")o.forbidden=
-!0;else if(p.code==="no_history"&&d)o.unwanted=!0;else if(p.code==="try_later"&&d)l===2&&this.#e.events.emit("subscripti\
-onError",{tenant:i,pattern:a,code:p.code}),await e.postpone(r,se(l++,this.#e.settings)),e.postponed.delete(r);else throw p}}}}async#s(e,n){
-let{name:o,tenant:r,pattern:i}=n;for(let a=2;;a++){try{return await e.request("SUB",o)}catch(l){let c=l;if(c.code!=="try\
-_later"||!Ro(n))throw c;a===2&&this.#e.events.emit("subscriptionError",{tenant:r,pattern:i,code:c.code})}await e.postpone(
-o,se(a,this.#e.settings))}}#i(e,n){if(!this.interests.drop(e))return;let{tenant:o,pattern:r,subs:i,waiting:a}=e;for(let l of[
-this.#e.current,this.#e.next])l?.forget(e.name)&&l.leave(e.name);Ro(e)&&this.#e.events.emit("subscriptionError",{tenant:o,
-pattern:r,code:n.code});for(let l of i)l.end(n);for(let{reject:l}of a.splice(0))l(n)}async subscribe(e){let{tenant:n,pattern:o}=e,
-r;for(;;){if(this.#e.over)throw this.#e.over;r=this.interests.of(n,o);let c=d=>d?.ending.get(`UNSUB:${n}:${o}`),u=c(this.#e.
-current)??c(this.#e.next);if(r||!u)break;await u}if(r&&(r.history||e.history)){let c="the client has a subscription to t\
-his pattern, and one with a history is alone";throw new _("bad_option",c,r)}let{interest:i,isNew:a}=this.interests.add(e);
-if(i.confirmed)return;let l=new Promise((c,u)=>{i.waiting.push({resolve:c,reject:u})});return a&&(this.#e.current&&!this.#e.
-leaving&&this.ask(this.#e.current,i),this.#e.next&&!i.history&&this.ask(this.#e.next,i)),l}async leave(e){let n=this.interests.
-remove(e);if(!n)return;for(let{resolve:l}of n.waiting.splice(0))l();let{name:o,history:r}=n,a=[this.#e.current,this.#e.next].
-filter(l=>l?.forget(o)||l&&r?.on===l).map(l=>l.leave(o));await(this.#e.suspected&&a.length>0?Promise.race(a):Promise.all(
-a))}queueFull({tenant:e,pattern:n},o){this.#e.events.emit("queueFull",{tenant:e,pattern:n,dropped:o})}end(e,n){for(let o of this.
-interests.all){this.interests.drop(o);for(let r of o.subs)r.end(e);for(let{reject:r}of o.waiting.splice(0))r(e??n)}}};function Ro({
-subs:t,waiting:e}){return t.length>e.length}var No=1e3,gn=class{#e=new ge;#t=new ge;#n=new ge;constructor(e,n,o){for(let{key:r}of e)this.#e.put(r,n);if(o){for(let{key:r,
+l),n.how==="gap"&&!c.told?this.#t(r,i,a):c.lossy&&this.#t(r,i,void 0,c.refusal))}}#t(e,n,o,r){this.#e.gaps=!0,this.#e.events.
+emit("gap",{tenant:e,pattern:n,before:o,code:r})}wasRead(e){let n=this.interests.of(e.tenant,e.pattern),{current:o}=this.#e;
+!n?.history||n.history!==e.history||(n.history.paused=!1,o&&this.ask(o,n))}ask(e,n){let o=this.#n(e,n).finally(()=>this.
+asking.delete(o));return this.asking.add(o),o}async#n(e,n){try{n.history?await this.#r(e,n,n.history):(await this.#s(e,n),
+this.#o(n))}catch(o){let r=ue(o,"internal","a fault of this client");if(r.code==="disconnected")return;if(n.confirmed&&this.#e.
+suspected&&e===this.#e.next)return e.fail(r);this.#i(n,r)}}#o(e){e.confirmed=!0;for(let{resolve:n}of e.waiting.splice(0))
+n()}async#r(e,n,o){let{name:r,tenant:i,pattern:a}=n;if(o.paused&&(this.#e.gaps=!0),!(o.paused||o.on===e)){o.begin(e);for(let l=2;;){
+if(await e.featured,await e.ending.get(`UNSUB:${r}`),!e.alive||o.on!==e||!this.interests.has(n))return;let c=!e.features?.
+includes("history")||o.unwanted,u=o.forbidden?"now":o.from,d=Ro(n);o.lossy=c?d||u!=="now":o.forbidden||d&&u==="now",o.plain=
+c,o.open=!0,c&&(o.from="now");try{if(!c)return await e.resume(r,u);if(await e.request("SUB",r),!this.interests.has(n))return;
+this.#o(n),o.lossy&&this.#t(i,a,void 0,o.refusal);return}catch(f){let p=f;if(p.code==="history_unavailable")return this.#e.
+gaps=!0,this.#e.events.emit("edgeError",{code:p.code,detail:`RSUB:${r}`});if(o.open=!1,p.code==="permission_denied"&&!c&&
+u!=="now")o.forbidden=!0;else if(p.code==="no_history"&&d)o.unwanted=!0;else if(p.code==="try_later"&&d)l===2&&this.#e.events.
+emit("subscriptionError",{tenant:i,pattern:a,code:p.code}),await e.postpone(r,se(l++,this.#e.settings)),e.postponed.delete(
+r);else throw p}}}}async#s(e,n){let{name:o,tenant:r,pattern:i}=n;for(let a=2;;a++){try{return await e.request("SUB",o)}catch(l){
+let c=l;if(c.code!=="try_later"||!Ro(n))throw c;a===2&&this.#e.events.emit("subscriptionError",{tenant:r,pattern:i,code:c.
+code})}await e.postpone(o,se(a,this.#e.settings))}}#i(e,n){if(!this.interests.drop(e))return;let{tenant:o,pattern:r,subs:i,
+waiting:a}=e;for(let l of[this.#e.current,this.#e.next])l?.forget(e.name)&&l.leave(e.name);Ro(e)&&this.#e.events.emit("s\
+ubscriptionError",{tenant:o,pattern:r,code:n.code});for(let l of i)l.end(n);for(let{reject:l}of a.splice(0))l(n)}async subscribe(e){
+let{tenant:n,pattern:o}=e,r;for(;;){if(this.#e.over)throw this.#e.over;r=this.interests.of(n,o);let c=d=>d?.ending.get(`\
+UNSUB:${n}:${o}`),u=c(this.#e.current)??c(this.#e.next);if(r||!u)break;await u}if(r&&(r.history||e.history)){let c="the \
+client has a subscription to this pattern, and one with a history is alone";throw new _("bad_option",c,r)}let{interest:i,
+isNew:a}=this.interests.add(e);if(i.confirmed)return;let l=new Promise((c,u)=>{i.waiting.push({resolve:c,reject:u})});return a&&
+(this.#e.current&&!this.#e.leaving&&this.ask(this.#e.current,i),this.#e.next&&!i.history&&this.ask(this.#e.next,i)),l}async leave(e){
+let n=this.interests.remove(e);if(!n)return;for(let{resolve:l}of n.waiting.splice(0))l();let{name:o,history:r}=n,a=[this.#e.
+current,this.#e.next].filter(l=>l?.forget(o)||l&&r?.on===l).map(l=>l.leave(o));await(this.#e.suspected&&a.length>0?Promise.
+race(a):Promise.all(a))}queueFull({tenant:e,pattern:n},o){this.#e.events.emit("queueFull",{tenant:e,pattern:n,dropped:o})}end(e,n){
+for(let o of this.interests.all){this.interests.drop(o);for(let r of o.subs)r.end(e);for(let{reject:r}of o.waiting.splice(
+0))r(e??n)}}};function Ro({subs:t,waiting:e}){return t.length>e.length}var No=1e3,gn=class{#e=new ge;#t=new ge;#n=new ge;constructor(e,n,o){for(let{key:r}of e)this.#e.put(r,n);if(o){for(let{key:r,
 time:i,message:a}of o.#t.all)this.#t.put(r,i,a);for(let{key:r,time:i}of o.#n.all)this.#n.put(r,i)}}fromCurrent(e,n){let o=Re(
 e);return this.#n.dropUntil(n-No),this.#n.take(o)?!1:(this.#t.take(o)||this.#e.put(o,n),!0)}fromTrail(e,n){let o=Re(e);if(this.#e.
 take(o))return;let r=this.#t.put(o,n,{...e});return r&&this.#n.put(r.key,r.time),r?.message}renew(e){for(let n of this.#t.
@@ -1098,20 +1099,20 @@ c),c}async flush(){let e=this.#e;e.publishConnection(),e.gate&&await new Promise
 ping()}renewToken(){return this.#e.renewToken()}retry(){this.#e.retry()}async close(){this.#e.finish(void 0),await this.
 closed}[Symbol.asyncDispose](){return this.close()}};var Zs=500,dc=250;function ti(t,e){let[n,o]=g({state:"off",note:""}),[r,i]=g(!1),[,a]=g(0),l=G(void 0),c=G({messages:[],
 shown:[],received:0,held:0,timer:0,paused:!1}).current,u=fe(()=>{c.timer=0,c.paused||(c.shown=[...c.messages].reverse(),
-c.held=0),a(w=>w+1)},[c]),d=fe(w=>{c.received++,c.held++,c.messages.push({number:c.received,at:Date.now(),channel:w.channel,
-payload:ts(w.payload),late:w.late}),c.messages.length>Zs&&c.messages.splice(0,c.messages.length-Zs),c.timer===0&&(c.timer=
-window.setTimeout(u,dc))},[c,u]),f=fe(()=>{let w=l.current;l.current=void 0,w?.end.abort(),w?.client?.close(),o({state:"\
+c.held=0),a(b=>b+1)},[c]),d=fe(b=>{c.received++,c.held++,c.messages.push({number:c.received,at:Date.now(),channel:b.channel,
+payload:ts(b.payload),late:b.late}),c.messages.length>Zs&&c.messages.splice(0,c.messages.length-Zs),c.timer===0&&(c.timer=
+window.setTimeout(u,dc))},[c,u]),f=fe(()=>{let b=l.current;l.current=void 0,b?.end.abort(),b?.client?.close(),o({state:"\
 off",note:""})},[]);I(()=>()=>{clearTimeout(c.timer),f()},[c,f]),I(()=>(addEventListener("pagehide",f),()=>removeEventListener(
-"pagehide",f)),[f]);let p=fe(async w=>{f();let k={query:w,end:new AbortController};l.current=k;let y=()=>l.current===k,T=D=>{
-y()&&o(D)};T({state:"connecting",note:""});try{let D=await ei(t,w,!1),te=await jo(e,{transports:["websocket","webtranspo\
-rt"],tokenProvider:async()=>{let{token:Ee,expires_at:he}=D??await ei(t,w,!0);return D=void 0,{token:Ee,expiresAt:he}},signal:k.
-end.signal});if(!y())return void te.close();k.client=te,uc(te,T),await te.subscribe(w.tenant,w.pattern,{onMessage:d}),T(
+"pagehide",f)),[f]);let p=fe(async b=>{f();let k={query:b,end:new AbortController};l.current=k;let y=()=>l.current===k,T=D=>{
+y()&&o(D)};T({state:"connecting",note:""});try{let D=await ei(t,b,!1),te=await jo(e,{transports:["websocket","webtranspo\
+rt"],tokenProvider:async()=>{let{token:Ee,expires_at:he}=D??await ei(t,b,!0);return D=void 0,{token:Ee,expiresAt:he}},signal:k.
+end.signal});if(!y())return void te.close();k.client=te,uc(te,T),await te.subscribe(b.tenant,b.pattern,{onMessage:d}),T(
 {state:"on",note:ni(te)})}catch(D){if(!y())return;f(),o({state:"off",error:`The tail did not start. ${Tn(D)}`,note:""})}},
-[t,e,d,f]),h=fe(async(w,k,y)=>{let T=l.current;if(!T?.client)throw new Error("there is no connection; start the tail fir\
-st");try{await T.client.publish(T.query.tenant,w,k,{delivery:y}),await T.client.flush()}catch(D){throw new Error(Tn(D))}},
-[]),m=()=>{c.messages=[],c.shown=[],c.received=0,c.held=0,a(w=>w+1)},b=()=>{c.paused=!c.paused,i(c.paused),u()},v=l.current?.
+[t,e,d,f]),h=fe(async(b,k,y)=>{let T=l.current;if(!T?.client)throw new Error("there is no connection; start the tail fir\
+st");try{await T.client.publish(T.query.tenant,b,k,{delivery:y}),await T.client.flush()}catch(D){throw new Error(Tn(D))}},
+[]),m=()=>{c.messages=[],c.shown=[],c.received=0,c.held=0,a(b=>b+1)},w=()=>{c.paused=!c.paused,i(c.paused),u()},v=l.current?.
 query.publish===!0;return{...n,error:n.error,messages:c.shown,received:c.received,held:c.held,paused:r,publishes:v,start:p,
-stop:f,pause:b,clear:m,publish:h}}var ni=t=>`by ${t.transport==="websocket"?"WebSocket":"WebTransport"} at ${t.edge}`,ei=(t,e,n)=>t.
+stop:f,pause:w,clear:m,publish:h}}var ni=t=>`by ${t.transport==="websocket"?"WebSocket":"WebTransport"} at ${t.edge}`,ei=(t,e,n)=>t.
 call("POST","live-token",{body:e,background:n});function uc(t,e){let n=(r="")=>e({state:"on",note:`${ni(t)}${r}`}),o=r=>e(
 {state:"broken",note:r});t.on("disconnected",({error:r})=>o(`The connection is lost: ${Tn(r)} Messages of this time are \
 missed.`)),t.on("suspect",()=>o("Nothing comes any more; another connection is tried.")),t.on("recovered",()=>n()),t.on(
@@ -1128,22 +1129,22 @@ e edge does not answer.",refused:"The edge refuses the connection, and the brows
 The payload is too large for this edge."};function Tn(t){return t instanceof _?t.cause instanceof q?K(t.cause):`${hc[t.code]??
 K(t)} (${t.code})`:K(t)}var fc=[["text","text"],["json","JSON"],["hex","hex"]],pc={off:["plain","stopped"],connecting:["warn","connecting"],on:[
 "good","receiving"],broken:["bad","reconnecting"]};function oi({query:t}){let{api:e,session:n}=M(),o=W(),[r,i]=g(t.tenant??
-""),[a,l]=g(t.pattern??"#"),[c,u]=g(!1),[d,f]=g("text"),[p,h]=g(),m=ti(e,n.live_url||location.origin),[b,v]=pc[m.state],
-w=m.state!=="off",k=()=>{if(!de(r))return h("Name the tenant: 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots.");if(a==="")return h(
+""),[a,l]=g(t.pattern??"#"),[c,u]=g(!1),[d,f]=g("text"),[p,h]=g(),m=ti(e,n.live_url||location.origin),[w,v]=pc[m.state],
+b=m.state!=="off",k=()=>{if(!de(r))return h("Name the tenant: 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots.");if(a==="")return h(
 "Name a pattern; # is every channel.");h(void 0),history.replaceState(null,"",$("live",{tenant:r,pattern:a})),m.start({tenant:r,
 pattern:a,publish:c&&o})};return s(E,{children:[s(Z,{text:"Live"}),s("p",{class:"quiet",children:"Shows messages as they\
  come. Each use is noted by the audit hook."}),s("form",{class:"filters","aria-label":"Live messages",onSubmit:y=>{y.preventDefault(),
-w||k()},children:[s(x,{label:"Tenant",value:r,onInput:y=>i(y.trim()),mono:!0,readOnly:w}),s(x,{label:"Pattern",value:a,onInput:y=>l(
-y.trim()),mono:!0,readOnly:w,hint:"news.# for example"}),o&&!w&&s(ke,{label:"Allow a test publish",checked:c,onChange:u,
-hint:"To channels that the pattern matches."}),s("div",{class:"buttons",children:[w?s("button",{type:"button",onClick:m.
-stop,children:"Stop"}):s("button",{type:"submit",class:"primary",children:"Start"}),w&&s("button",{type:"button","aria-p\
+b||k()},children:[s(x,{label:"Tenant",value:r,onInput:y=>i(y.trim()),mono:!0,readOnly:b}),s(x,{label:"Pattern",value:a,onInput:y=>l(
+y.trim()),mono:!0,readOnly:b,hint:"news.# for example"}),o&&!b&&s(ke,{label:"Allow a test publish",checked:c,onChange:u,
+hint:"To channels that the pattern matches."}),s("div",{class:"buttons",children:[b?s("button",{type:"button",onClick:m.
+stop,children:"Stop"}):s("button",{type:"submit",class:"primary",children:"Start"}),b&&s("button",{type:"button","aria-p\
 ressed":m.paused,onClick:m.pause,children:m.paused?"Resume":"Pause"})]})]}),s(Oe,{text:p??m.error}),s("p",{role:"status",
-"aria-label":"Connection",children:[s(N,{mood:b,children:v})," ",m.note]}),w&&m.publishes&&s(us,{tail:m}),s("section",{"\
+"aria-label":"Connection",children:[s(N,{mood:w,children:v})," ",m.note]}),b&&m.publishes&&s(us,{tail:m}),s("section",{"\
 aria-labelledby":"messages",children:[s("div",{class:"card-head",children:[s("h2",{id:"messages",children:"Messages"}),s(
 "span",{class:"quiet",children:[O(m.received,"message")," came",m.received>m.messages.length?`; the last ${m.messages.length}\
  are kept`:"",m.paused&&m.held>0?`; ${O(m.held,"message")} since the pause not shown`:""]}),s(z,{label:"Payload as",value:d,
 onInput:y=>f(y),options:fc}),s("button",{type:"button",onClick:m.clear,children:"Clear"})]}),m.messages.length===0?s(L,{
-children:s("p",{children:w?"Nothing has come yet. Messages appear when a client publishes to a channel of this pattern.":
+children:s("p",{children:b?"Nothing has come yet. Messages appear when a client publishes to a channel of this pattern.":
 "Name a tenant and a pattern, and press Start."})}):s(ds,{messages:m.messages,format:d})]})]})}function ri(t){let e=[],n=(o,r)=>{r!==void 0&&e.push(`	${o} ${r}`)};n("name",En(t.name)),t.description&&n("description",
 En(t.description)),t.tenant_prefix&&n("tenant_prefix",t.tenant_prefix),t.allow_ip_masks?.length&&n("allow_ip_masks",t.allow_ip_masks.
 join(" "));for(let o of["max_tokens","max_bytes","calls_per_second"])t[o]&&n(o,String(t[o]));return`master_token {env.MI\
@@ -1171,7 +1172,7 @@ s("p",{children:["Only to keep it in the configuration in place of the store, in
 e configuration counts, and this page shows it but cannot change it."]}),o&&s("p",{children:"Its name or description can\
 not be written in a Caddyfile, so the line for it is left out."}),s($t,{label:"Lines for a Caddyfile",text:ri(t),copy:"C\
 opy the Caddyfile lines"})]})]})}function Xo({master:t,onClose:e,onCreated:n,onSaved:o}){let{api:r}=M(),i=oe(),[a]=g(()=>Lr(t)),[l,c]=g(a),u=oo(l),d=h=>m=>c(
-b=>({...b,[h]:m})),f=ft(l.prefix);return s(we,{title:t?"Edit the master token":"New master token",onClose:e,children:s(pe,
+w=>({...w,[h]:m})),f=ft(l.prefix);return s(we,{title:t?"Edit the master token":"New master token",onClose:e,children:s(pe,
 {action:i,submit:t?"Save":"Create",onSubmit:async()=>{if(l.name==="")throw new Error("give it a name, so that others kno\
 w what it is for");if(!Ur(l))throw new Error("correct the fields that are marked");if(!t)return n(await r.call("POST","m\
 aster-tokens",{body:Rt(l)}));let h=Br(a,l);Object.keys(h).length>0&&await r.call("PATCH",`master-tokens/${encodeURIComponent(
@@ -1288,12 +1289,12 @@ ${e}`,Ac=[{label:"Channel",cell:({channel:t})=>s(P,{text:t,most:120})},{label:"S
 since:t})=>s(X,{at:t})},{label:"Info",cell:({info:t})=>t?s(P,{text:JSON.stringify(t)}):s(E,{children:"–"})}];var Mc=50,$c=8,Oc=1e4;function vi({query:t}){let{api:e}=M(),[n,o]=g([""]),r={presence:t.presence??"",among:t.among??"",tenant:t.
 tenant??"",pattern:t.pattern??"",subject:t.subject??""},i=B({presence:r.presence,tenant:r.among});I(()=>o([""]),[i]);let a=`\
 presences${B({presence:r.presence,tenant:r.among,limit:Mc,cursor:n[n.length-1]})}`,{data:l,stale:c,error:u,refresh:d}=ee(
-a,Oc,async b=>{try{return await e.get(a,b)}catch(v){if(v instanceof q&&v.code==="no_presences")return"none";throw v}}),f=l===
-"none"?void 0:l,p=f?.totals??[],h=p.reduce((b,v)=>b+v.tenants,0),m=f?.presences??[];return s(E,{children:[s(Z,{text:"Pre\
+a,Oc,async w=>{try{return await e.get(a,w)}catch(v){if(v instanceof q&&v.code==="no_presences")return"none";throw v}}),f=l===
+"none"?void 0:l,p=f?.totals??[],h=p.reduce((w,v)=>w+v.tenants,0),m=f?.presences??[];return s(E,{children:[s(Z,{text:"Pre\
 sence"}),s("p",{class:"quiet",children:"Who has said that they are in a channel, at all edges: each edge knows that of t\
 he others."}),s(Y,{error:u,known:l!==void 0}),!l&&!u&&s(H,{what:"who is present"}),l==="none"&&s(Ic,{}),f&&s(E,{children:[
 s(Rc,{totals:p}),s("section",{"aria-labelledby":"tenants",children:[s("h2",{id:"tenants",children:"By tenant"}),(i!==""||
-h>$c)&&s(bi,{query:r,names:p.map(({presence:b})=>b),onAgain:d}),m.length>0&&s(ce,{label:"Where somebody is present",columns:Dc(
+h>$c)&&s(bi,{query:r,names:p.map(({presence:w})=>w),onAgain:d}),m.length>0&&s(ce,{label:"Where somebody is present",columns:Dc(
 r,p),rows:m,keyOf:Nc,busy:c}),!c&&m.length===0&&n.length===1&&s(L,{children:i===""?s("p",{children:"Nobody is present no\
 w. Clients appear here when they join a channel of a presence."}):s("p",{children:"Nobody is present there. Ask for less\
 , or clear the filters."})}),s(be,{page:n.length,more:!c&&(f.next_cursor??"")!=="",onPrevious:()=>o(n.slice(0,-1)),onNext:()=>o(
@@ -1347,14 +1348,14 @@ password",autoFocus:!0})]})]})}function Ti({base:t,takeActivity:e}){let[,n]=g(0)
 ()=>new Tt({base:new URL("api/",t),gate:u,takeActivity:e}),[t,u,e]),f=Xc(),p=fe(()=>{a(void 0),d.get("session",{bare:!0}).
 then(r,y=>a(K(y)))},[d]);I(p,[p]);let h=_i.filter(({tail:y})=>!y||o?.tail===!0),m=h.find(({name:y})=>y===f.screen)??h[0];
 I(()=>{c(""),document.title=o?.signed_in?`${m?.label} – Millrace console`:"Sign in – Millrace console";let{activeElement:y}=document;
-y instanceof HTMLInputElement||document.querySelector("h1")?.focus()},[m?.name,o?.signed_in]);let b=y=>{r(y),u.opened()},
-v=()=>{u.answer(!1),r(y=>y&&{auth:y.auth,signed_in:!1,...y.user?{user:y.user}:{}})},w=async()=>{try{let y=await d.call("\
+y instanceof HTMLInputElement||document.querySelector("h1")?.focus()},[m?.name,o?.signed_in]);let w=y=>{r(y),u.opened()},
+v=()=>{u.answer(!1),r(y=>y&&{auth:y.auth,signed_in:!1,...y.user?{user:y.user}:{}})},b=async()=>{try{let y=await d.call("\
 DELETE","session",{bare:!0});u.opened(),r(y)}catch(y){y instanceof Error&&"code"in y&&y.code==="no_session"?v():c(`Signi\
 ng out failed: ${K(y)} You are still signed in.`)}};if(!o)return s(jc,{error:i,onRetry:p});if(!o.signed_in)return s(xi,{
-api:d,session:o,onSession:b});let k=m?.component;return s(Kn.Provider,{value:{api:d,session:o,base:t,notify:c},children:[
+api:d,session:o,onSession:w});let k=m?.component;return s(Kn.Provider,{value:{api:d,session:o,base:t,notify:c},children:[
 s(ki,{base:t,session:o,links:h.map(({name:y,label:T})=>({screen:y,label:T})),current:m?.name??"",result:l,ended:u.ended,
-onSignIn:()=>{u.signIn()},onSignOut:()=>{w()},onDismiss:()=>c(""),children:k&&s($n,{children:s(k,{query:f.query})},`${m.
-name} ${o.operator}`)}),s(Si,{api:d,gate:u,session:o,onSession:b,onLeave:v})]})}function jc({error:t,onRetry:e}){return s(
+onSignIn:()=>{u.signIn()},onSignOut:()=>{b()},onDismiss:()=>c(""),children:k&&s($n,{children:s(k,{query:f.query})},`${m.
+name} ${o.operator}`)}),s(Si,{api:d,gate:u,session:o,onSession:w,onLeave:v})]})}function jc({error:t,onRetry:e}){return s(
 "main",{id:"main",class:"sign-in",children:[s("h1",{children:"Millrace console"}),s("p",{role:"status",children:t?"":"Lo\
 ading…"}),s("div",{role:"alert",children:t&&s(E,{children:[s("p",{class:"note bad",children:t}),s("button",{type:"butt\
 on",class:"primary",onClick:e,children:"Try again"})]})})]})}function Xc(){let[t,e]=g(()=>qn(location.hash));return I(()=>{

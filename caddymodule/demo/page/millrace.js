@@ -82,10 +82,11 @@ a token is a string of 1 to 512 letters, digits and .~_+-, and this is none";fun
 test(n))&&v(bs),n}var Te=1e5;function Ee(n,t){if(n===void 0||n==="now"||n==="last")return n;let{last:e,after:s}=n;return typeof s=="string"&&
 e===void 0&&X(s)?s:((!Number.isInteger(e)||e<1||e>Te||s!==void 0)&&v(`history is "now", "last", { last: 1 to ${Te} } or \
 { after: position }`),/[*>#]/.test(t)&&v("history: { last } is for one channel: the pattern has no wildcard"),`last.${e}`)}
-var V=class{from;on;open=!1;plain=!1;paused=!1;forbidden=!1;unwanted=!1;told=!1;lossy=!1;constructor(t){this.from=t}begin(t){
-this.on=t,this.open=this.forbidden=this.unwanted=this.told=!1}pause(){this.paused=!0,this.on=void 0,this.open=!1}takes(t,e){
-return this.on===t&&this.open&&!this.plain&&!ys(e,this.from)}};function ys(n,t){let[e,s=""]=n.split("."),[i,r]=t.split("\
-.");return e===i&&r!==void 0&&(s.length===r.length?s<=r:s.length<r.length)}var Y=class{tenant;channel;ended;verb="JOIN";#t;#e;constructor(t,e,s){this.tenant=t,this.channel=e,this.#t=s,this.ended=
+var V=class{from;on;open=!1;plain=!1;paused=!1;forbidden=!1;unwanted=!1;told=!1;lossy=!1;constructor(t){this.from=t}get refusal(){
+return this.forbidden?"permission_denied":this.plain?"no_history":void 0}begin(t){this.on=t,this.open=this.forbidden=this.
+unwanted=this.told=!1}pause(){this.paused=!0,this.on=void 0,this.open=!1}takes(t,e){return this.on===t&&this.open&&!this.
+plain&&!ys(e,this.from)}};function ys(n,t){let[e,s=""]=n.split("."),[i,r]=t.split(".");return e===i&&r!==void 0&&(s.length===
+r.length?s<=r:s.length<r.length)}var Y=class{tenant;channel;ended;verb="JOIN";#t;#e;constructor(t,e,s){this.tenant=t,this.channel=e,this.#t=s,this.ended=
 new Promise(i=>{this.#e=i})}async leave(){this.end(void 0),await this.#t.leave(this)}[Symbol.asyncDispose](){return this.
 leave()}end(t){this.#e(t)}};var Z="[\\w\\-~@]+",vs=/^[\w\-~@.]{1,128}$/,ks=new RegExp(`^(?=.{1,256}$)${Z}(\\.${Z}){0,31}$`),xs=new RegExp(`^(?=.{1,2\
 56}$)((${Z}\\*?|\\*)\\.){0,31}(${Z}[*>#]?|[*>#])$`),Ts=n=>vs.test(n),Es=n=>ks.test(n),As=n=>xs.test(n),Ss="~";function H(n){
@@ -370,35 +371,35 @@ let{tenant:i,channel:r,payload:o,route:h,sender:a}=e,{patterns:c}=h,f=c[0],u=thi
 leave(u.name)),this.#n(u)}reached(t,e){let{kind:s,tenant:i,pattern:r,position:o}=e,h=this.interests.of(i,r),{history:a}=h??
 {};if(!(!h||!a||a.plain)){if(a.on!==t||!a.open){s==="GAP"&&a.paused&&t===this.#t.current&&this.#e(i,r,o);return}if(s==="\
 GAP"||a.takes(t,o)){a.from=o;for(let c of h.subs)c.reach(o)}s==="GAP"?(a.told=!0,this.#e(i,r,o)):s==="OK:RSUB"&&(this.#n(
-h),e.how==="gap"&&!a.told?this.#e(i,r,o):a.lossy&&this.#e(i,r))}}#e(t,e,s){this.#t.gaps=!0,this.#t.events.emit("gap",{tenant:t,
-pattern:e,before:s})}wasRead(t){let e=this.interests.of(t.tenant,t.pattern),{current:s}=this.#t;!e?.history||e.history!==
-t.history||(e.history.paused=!1,s&&this.ask(s,e))}ask(t,e){let s=this.#s(t,e).finally(()=>this.asking.delete(s));return this.
-asking.add(s),s}async#s(t,e){try{e.history?await this.#i(t,e,e.history):(await this.#r(t,e),this.#n(e))}catch(s){let i=S(
-s,"internal","a fault of this client");if(i.code==="disconnected")return;if(e.confirmed&&this.#t.suspected&&t===this.#t.
-next)return t.fail(i);this.#o(e,i)}}#n(t){t.confirmed=!0;for(let{resolve:e}of t.waiting.splice(0))e()}async#i(t,e,s){let{
-name:i,tenant:r,pattern:o}=e;if(s.paused&&(this.#t.gaps=!0),!(s.paused||s.on===t)){s.begin(t);for(let h=2;;){if(await t.
-featured,await t.ending.get(`UNSUB:${i}`),!t.alive||s.on!==t||!this.interests.has(e))return;let a=!t.features?.includes(
-"history")||s.unwanted,c=s.forbidden?"now":s.from,f=re(e);s.lossy=a?f||c!=="now":s.forbidden||f&&c==="now",s.plain=a,s.open=
-!0,a&&(s.from="now");try{if(!a)return await t.resume(i,c);if(await t.request("SUB",i),!this.interests.has(e))return;this.#n(
-e),s.lossy&&this.#e(r,o);return}catch(u){let d=u;if(d.code==="history_unavailable")return this.#t.gaps=!0,this.#t.events.
-emit("edgeError",{code:d.code,detail:`RSUB:${i}`});if(s.open=!1,d.code==="permission_denied"&&!a&&c!=="now")s.forbidden=
-!0;else if(d.code==="no_history"&&f)s.unwanted=!0;else if(d.code==="try_later"&&f)h===2&&this.#t.events.emit("subscripti\
-onError",{tenant:r,pattern:o,code:d.code}),await t.postpone(i,T(h++,this.#t.settings)),t.postponed.delete(i);else throw d}}}}async#r(t,e){
-let{name:s,tenant:i,pattern:r}=e;for(let o=2;;o++){try{return await t.request("SUB",s)}catch(h){let a=h;if(a.code!=="try\
-_later"||!re(e))throw a;o===2&&this.#t.events.emit("subscriptionError",{tenant:i,pattern:r,code:a.code})}await t.postpone(
-s,T(o,this.#t.settings))}}#o(t,e){if(!this.interests.drop(t))return;let{tenant:s,pattern:i,subs:r,waiting:o}=t;for(let h of[
-this.#t.current,this.#t.next])h?.forget(t.name)&&h.leave(t.name);re(t)&&this.#t.events.emit("subscriptionError",{tenant:s,
-pattern:i,code:e.code});for(let h of r)h.end(e);for(let{reject:h}of o.splice(0))h(e)}async subscribe(t){let{tenant:e,pattern:s}=t,
-i;for(;;){if(this.#t.over)throw this.#t.over;i=this.interests.of(e,s);let a=f=>f?.ending.get(`UNSUB:${e}:${s}`),c=a(this.#t.
-current)??a(this.#t.next);if(i||!c)break;await c}if(i&&(i.history||t.history)){let a="the client has a subscription to t\
-his pattern, and one with a history is alone";throw new l("bad_option",a,i)}let{interest:r,isNew:o}=this.interests.add(t);
-if(r.confirmed)return;let h=new Promise((a,c)=>{r.waiting.push({resolve:a,reject:c})});return o&&(this.#t.current&&!this.#t.
-leaving&&this.ask(this.#t.current,r),this.#t.next&&!r.history&&this.ask(this.#t.next,r)),h}async leave(t){let e=this.interests.
-remove(t);if(!e)return;for(let{resolve:h}of e.waiting.splice(0))h();let{name:s,history:i}=e,o=[this.#t.current,this.#t.next].
-filter(h=>h?.forget(s)||h&&i?.on===h).map(h=>h.leave(s));await(this.#t.suspected&&o.length>0?Promise.race(o):Promise.all(
-o))}queueFull({tenant:t,pattern:e},s){this.#t.events.emit("queueFull",{tenant:t,pattern:e,dropped:s})}end(t,e){for(let s of this.
-interests.all){this.interests.drop(s);for(let i of s.subs)i.end(t);for(let{reject:i}of s.waiting.splice(0))i(t??e)}}};function re({
-subs:n,waiting:t}){return n.length>t.length}var oe=1e3,Tt=class{#t=new O;#e=new O;#s=new O;constructor(t,e,s){for(let{key:i}of t)this.#t.put(i,e);if(s){for(let{key:i,
+h),e.how==="gap"&&!a.told?this.#e(i,r,o):a.lossy&&this.#e(i,r,void 0,a.refusal))}}#e(t,e,s,i){this.#t.gaps=!0,this.#t.events.
+emit("gap",{tenant:t,pattern:e,before:s,code:i})}wasRead(t){let e=this.interests.of(t.tenant,t.pattern),{current:s}=this.#t;
+!e?.history||e.history!==t.history||(e.history.paused=!1,s&&this.ask(s,e))}ask(t,e){let s=this.#s(t,e).finally(()=>this.
+asking.delete(s));return this.asking.add(s),s}async#s(t,e){try{e.history?await this.#i(t,e,e.history):(await this.#r(t,e),
+this.#n(e))}catch(s){let i=S(s,"internal","a fault of this client");if(i.code==="disconnected")return;if(e.confirmed&&this.#t.
+suspected&&t===this.#t.next)return t.fail(i);this.#o(e,i)}}#n(t){t.confirmed=!0;for(let{resolve:e}of t.waiting.splice(0))
+e()}async#i(t,e,s){let{name:i,tenant:r,pattern:o}=e;if(s.paused&&(this.#t.gaps=!0),!(s.paused||s.on===t)){s.begin(t);for(let h=2;;){
+if(await t.featured,await t.ending.get(`UNSUB:${i}`),!t.alive||s.on!==t||!this.interests.has(e))return;let a=!t.features?.
+includes("history")||s.unwanted,c=s.forbidden?"now":s.from,f=re(e);s.lossy=a?f||c!=="now":s.forbidden||f&&c==="now",s.plain=
+a,s.open=!0,a&&(s.from="now");try{if(!a)return await t.resume(i,c);if(await t.request("SUB",i),!this.interests.has(e))return;
+this.#n(e),s.lossy&&this.#e(r,o,void 0,s.refusal);return}catch(u){let d=u;if(d.code==="history_unavailable")return this.#t.
+gaps=!0,this.#t.events.emit("edgeError",{code:d.code,detail:`RSUB:${i}`});if(s.open=!1,d.code==="permission_denied"&&!a&&
+c!=="now")s.forbidden=!0;else if(d.code==="no_history"&&f)s.unwanted=!0;else if(d.code==="try_later"&&f)h===2&&this.#t.events.
+emit("subscriptionError",{tenant:r,pattern:o,code:d.code}),await t.postpone(i,T(h++,this.#t.settings)),t.postponed.delete(
+i);else throw d}}}}async#r(t,e){let{name:s,tenant:i,pattern:r}=e;for(let o=2;;o++){try{return await t.request("SUB",s)}catch(h){
+let a=h;if(a.code!=="try_later"||!re(e))throw a;o===2&&this.#t.events.emit("subscriptionError",{tenant:i,pattern:r,code:a.
+code})}await t.postpone(s,T(o,this.#t.settings))}}#o(t,e){if(!this.interests.drop(t))return;let{tenant:s,pattern:i,subs:r,
+waiting:o}=t;for(let h of[this.#t.current,this.#t.next])h?.forget(t.name)&&h.leave(t.name);re(t)&&this.#t.events.emit("s\
+ubscriptionError",{tenant:s,pattern:i,code:e.code});for(let h of r)h.end(e);for(let{reject:h}of o.splice(0))h(e)}async subscribe(t){
+let{tenant:e,pattern:s}=t,i;for(;;){if(this.#t.over)throw this.#t.over;i=this.interests.of(e,s);let a=f=>f?.ending.get(`\
+UNSUB:${e}:${s}`),c=a(this.#t.current)??a(this.#t.next);if(i||!c)break;await c}if(i&&(i.history||t.history)){let a="the \
+client has a subscription to this pattern, and one with a history is alone";throw new l("bad_option",a,i)}let{interest:r,
+isNew:o}=this.interests.add(t);if(r.confirmed)return;let h=new Promise((a,c)=>{r.waiting.push({resolve:a,reject:c})});return o&&
+(this.#t.current&&!this.#t.leaving&&this.ask(this.#t.current,r),this.#t.next&&!r.history&&this.ask(this.#t.next,r)),h}async leave(t){
+let e=this.interests.remove(t);if(!e)return;for(let{resolve:h}of e.waiting.splice(0))h();let{name:s,history:i}=e,o=[this.#t.
+current,this.#t.next].filter(h=>h?.forget(s)||h&&i?.on===h).map(h=>h.leave(s));await(this.#t.suspected&&o.length>0?Promise.
+race(o):Promise.all(o))}queueFull({tenant:t,pattern:e},s){this.#t.events.emit("queueFull",{tenant:t,pattern:e,dropped:s})}end(t,e){
+for(let s of this.interests.all){this.interests.drop(s);for(let i of s.subs)i.end(t);for(let{reject:i}of s.waiting.splice(
+0))i(t??e)}}};function re({subs:n,waiting:t}){return n.length>t.length}var oe=1e3,Tt=class{#t=new O;#e=new O;#s=new O;constructor(t,e,s){for(let{key:i}of t)this.#t.put(i,e);if(s){for(let{key:i,
 time:r,message:o}of s.#e.all)this.#e.put(i,r,o);for(let{key:i,time:r}of s.#s.all)this.#s.put(i,r)}}fromCurrent(t,e){let s=$(
 t);return this.#s.dropUntil(e-oe),this.#s.take(s)?!1:(this.#e.take(s)||this.#t.put(s,e),!0)}fromTrail(t,e){let s=$(t);if(this.#t.
 take(s))return;let i=this.#e.put(s,e,{...t});return i&&this.#s.put(i.key,i.time),i?.message}renew(t){for(let e of this.#e.

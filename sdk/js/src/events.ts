@@ -20,9 +20,15 @@ export interface ClientEvents {
   reconnected: Place & { readonly away: number; readonly complete: boolean };
   /**
    * Messages of a subscription with a history may be missing, before this position; undefined: the edge,
-   * or the token, gives no messages of the past.
+   * or the token, gives no messages of the past. Then code may say why: `permission_denied` (a grant's
+   * allow_channels_history does not have the pattern) or `no_history`.
    */
-  gap: { readonly tenant: string; readonly pattern: string; readonly before: string | undefined };
+  gap: {
+    readonly tenant: string;
+    readonly pattern: string;
+    readonly before: string | undefined;
+    readonly code: ErrorCode | undefined;
+  };
   /** The connection brings nothing any more; another one is looked for beside it. */
   suspect: Place;
   /** It is back (away is 0), or another one has taken over. */

@@ -1,4 +1,5 @@
 // Subscriptions with a history (docs/clients.md, Histories).
+import type { ErrorCode } from "./errors.js";
 import { isPosition } from "./lines.js";
 import { badOption } from "./options.js";
 
@@ -52,6 +53,12 @@ export class History {
 
   constructor(from: string) {
     this.from = from;
+  }
+
+  /** Why the edge gives nothing of the past; undefined: it does. */
+  get refusal(): ErrorCode | undefined {
+    if (this.forbidden) return "permission_denied";
+    return this.plain ? "no_history" : undefined;
   }
 
   /** begin is called before a connection is asked. */

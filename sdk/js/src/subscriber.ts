@@ -1,5 +1,5 @@
 import type { Connection } from "./connection.js";
-import { asError, MillraceError } from "./errors.js";
+import { asError, type ErrorCode, MillraceError } from "./errors.js";
 import type { Events } from "./events.js";
 import type { Delivered } from "./frames.js";
 import type { History } from "./history.js";
@@ -92,13 +92,13 @@ export class Subscriber implements Keeper {
     } else if (kind === "OK:RSUB") {
       this.#confirm(interest);
       if (line.how === "gap" && !history.told) this.#gap(tenant, pattern, position);
-      else if (history.lossy) this.#gap(tenant, pattern);
+      else if (history.lossy) this.#gap(tenant, pattern, undefined, history.refusal);
     }
   }
 
-  #gap(tenant: string, pattern: string, before?: string): void {
+  #gap(tenant: string, pattern: string, before?: string, code?: ErrorCode): void {
     this.#s.gaps = true;
-    this.#s.events.emit("gap", { tenant, pattern, before });
+    this.#s.events.emit("gap", { tenant, pattern, before, code });
   }
 
   wasRead(sub: Subscription): void {
@@ -162,7 +162,7 @@ export class Subscriber implements Keeper {
         await c.request("SUB", name);
         if (!this.interests.has(interest)) return;
         this.#confirm(interest);
-        if (history.lossy) this.#gap(tenant, pattern);
+        if (history.lossy) this.#gap(tenant, pattern, undefined, history.refusal);
         return;
       } catch (err) {
         const error = err as MillraceError;

@@ -61,7 +61,7 @@ test("positions, in order, once", async (t) => {
   peer.send(`AT:t:c:${at(99)}`);
   peer.send(`AT:t:other:${at(200)}`); // concerns nothing
   peer.send(`GAP:t:c:${at(120)}`);
-  assert.deepEqual(await event("gap"), { name: "gap", tenant: "t", pattern: "c", before: at(120) });
+  assert.deepEqual(await event("gap"), { name: "gap", tenant: "t", pattern: "c", before: at(120), code: undefined });
   assert.equal(sub.position, at(120));
   await sub.unsubscribe();
   assert.deepEqual(
@@ -113,7 +113,7 @@ test("what is refused at once", async (t) => {
 });
 
 test("what an edge refuses, and what it cannot give", async (t) => {
-  const cases: [string, HistoryFrom, string, Record<string, string>, string | undefined, boolean][] = [
+  const cases: [string, HistoryFrom, string, Record<string, string>, string | undefined, boolean | string][] = [
     ["no history", "last", HISTORIES, { "RSUB:t:c:last": "ERR:no_history:RSUB:t:c" }, "no_history", false],
     ["too many", "last", HISTORIES, { "RSUB:t:c:last": "ERR:too_many_channels:RSUB:t:c" }, "too_many_channels", false],
     ["try later", "last", HISTORIES, { "RSUB:t:c:last": "ERR:try_later:RSUB:t:c" }, "try_later", false],
@@ -127,7 +127,7 @@ test("what an edge refuses, and what it cannot give", async (t) => {
         "RSUB:t:c:now": `OK:RSUB:t:c:${at(5)}:complete`,
       },
       undefined,
-      true,
+      "permission_denied",
     ],
     [
       "no right at all",
@@ -149,8 +149,8 @@ test("what an edge refuses, and what it cannot give", async (t) => {
       true,
     ],
     ["an edge without histories, from now on", "now", "FEATURES:link", {}, undefined, false],
-    ["an edge without histories", "last", "FEATURES:link", {}, undefined, true],
-    ["an edge of an earlier version", { after: at(1) }, "ERR:bad_request", {}, undefined, true],
+    ["an edge without histories", "last", "FEATURES:link", {}, undefined, "no_history"],
+    ["an edge of an earlier version", { after: at(1) }, "ERR:bad_request", {}, undefined, "no_history"],
     [
       "and no right there",
       "last",
@@ -177,7 +177,7 @@ test("what an edge refuses, and what it cannot give", async (t) => {
       continue;
     }
     const sub = await subscribed;
-    if (gap) await event("gap");
+    if (gap) assert.equal((await event("gap")).code, gap === true ? undefined : gap, name);
     await client.flush();
     assert.equal(events.all.filter((e) => e.name === "gap").length, gap ? 1 : 0, name);
     if (features === HISTORIES) continue;

@@ -30,6 +30,13 @@ class Place:
         """What was asked for does not go on behind what came last."""
         self._turn = 0
 
+    @property
+    def refusal(self) -> str | None:
+        """Why the edge gives nothing of the past; None: it does."""
+        if self.forbidden:
+            return "permission_denied"
+        return "no_history" if self.plain else None
+
     def begin(self, on: object) -> int:
         """Begin with a connection, before it is asked; return the turn, see is_turn."""
         self.on = on

@@ -103,11 +103,11 @@ class Subscriber:
             if line.how == "gap" and not place.told:
                 self._gap(interest, position)
             elif place.lossy:
-                self._gap(interest)
+                self._gap(interest, code=place.refusal)
 
-    def _gap(self, interest: Interest, before: str | None = None) -> None:
+    def _gap(self, interest: Interest, before: str | None = None, code: str | None = None) -> None:
         self._s.gaps = True
-        self._s.events.emit(Gap(interest.tenant, interest.pattern, before))
+        self._s.events.emit(Gap(interest.tenant, interest.pattern, before, code))
 
     def was_read(self, sub: Subscription) -> None:
         """The queue of a subscription with a history has room again."""
@@ -176,7 +176,7 @@ class Subscriber:
                 if self.interests.has(interest):
                     interest.confirm()
                     if place.lossy:
-                        self._gap(interest)
+                        self._gap(interest, code=place.refusal)
                 return
             except MillraceError as error:
                 if not place.is_turn(turn):

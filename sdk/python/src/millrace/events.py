@@ -74,6 +74,9 @@ class Gap:
     pattern: str
     before: str | None
     """Before this position; None: the edge, or the token, gives no messages of the past."""
+    code: str | None = None
+    """Why it gives none: ``permission_denied`` (a grant's allow_channels_history does not have the pattern) or
+    ``no_history``; None: it does, or that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
