@@ -106,8 +106,8 @@ func TestKeysAreForgotten(t *testing.T) {
 		h.Expire(now, MaxStep)
 		h.Remember("t", HashKey(&history.Message{Tenant: "t", Channel: []byte("c"), Key: []byte{byte(i), byte(i >> 8)}}), wire.Position{Epoch: 1, N: uint64(i) + 1}, now)
 	}
-	if most := int(history.KeyTime/time.Second) + 1; len(h.keys.known) > most || h.keys.byTenant["t"] > most || len(h.keys.queue) > 3*most {
-		t.Errorf("%d keys are known, %d in the queue", len(h.keys.known), len(h.keys.queue))
+	if most := int(history.KeyTime/time.Second) + 1; len(h.keys.known) > most || h.keys.byTenant["t"] > most || len(h.keys.queue.blocks) > 2+most/maxBlock {
+		t.Errorf("%d keys are known, %d blocks are in the queue", len(h.keys.known), len(h.keys.queue.blocks))
 	}
 }
 
@@ -126,6 +126,48 @@ func TestKeyOfAll(t *testing.T) {
 	}
 	if hash := HashKeyOfAll(&history.Message{Key: m.Key}); hash != (KeyHash{}) {
 		t.Errorf("without a sender: %x", hash)
+	}
+}
+
+// However many keys are over at once, or entries of a list are not used any more, one message looks at a
+// bounded number of them; and a key whose time is over is none.
+func TestForgettingInSteps(t *testing.T) {
+	const messages = 4 * MaxStep
+	h := New(1, history.Limits{Messages: 2, Age: time.Hour, Size: 1 << 30}, nil)
+	now := time.UnixMilli(1_000_000)
+	var last *history.Message
+	for i := range messages {
+		last = &history.Message{Tenant: "t", Channel: []byte("c"), Key: fmt.Append(nil, i)}
+		at := h.Next("t", now)
+		h.Add("t", fmt.Append(nil, i), at, nil, nil, 0)
+		h.Remember("t", HashKey(last), at, now)
+	}
+	now = now.Add(history.KeyTime)
+	if _, ok := h.Repeated(last, HashKey(last), KeyHash{}, now); ok || len(h.keys.known) != messages-MaxStep {
+		t.Errorf("repeated: %v, with %d keys left", ok, len(h.keys.known))
+	}
+	again := h.Next("t", now)
+	h.Remember("t", HashKey(last), again, now)
+	for range 4 {
+		h.Expire(now, 0)
+	}
+	if at, ok := h.Repeated(last, HashKey(last), KeyHash{}, now); !ok || at != again || len(h.keys.known) != 1 || h.keys.byTenant["t"] != 1 {
+		t.Errorf("a key that was stored again is at %v, %v; %d are left", at, ok, len(h.keys.known))
+	}
+
+	tenant, begun := h.tenants["t"], -1
+	for i := 0; ; i++ { // in two channels, which roll
+		before := len(tenant.entries)
+		h.Add("t", fmt.Append(nil, i%2), h.Next("t", now), nil, nil, 0)
+		if begun < 0 && tenant.shorter != nil {
+			begun = i
+		}
+		if len(tenant.entries) < before {
+			if begun < 0 || i-begun < messages/compactEach {
+				t.Errorf("%d entries were looked at from message %d to %d", before, begun, i)
+			}
+			return
+		}
 	}
 }
 

@@ -56,6 +56,7 @@ type Tenant struct {
 	marks   []place  // ascending; see Opened
 	entries []*Entry // ascending; some were removed since, by the limit of their channel
 	first   int      // index of the first entry that was not taken off the front
+	shorter *shorter // a list in place of entries, while it is made; nil: none is
 	live    int      // entries that were not removed
 	bytes   int64
 
@@ -151,7 +152,7 @@ func (h *History) Add(tenant string, channel []byte, at wire.Position, sender, p
 		heap.Push(&h.oldest, t)
 	}
 	t.roll(c)
-	t.compact()
+	t.compact(compactEach)
 	h.shrink(t)
 	return e
 }

@@ -60,13 +60,13 @@ const keyBytes = 256
 type keys struct {
 	known    map[KeyHash]wire.Position
 	byTenant map[string]int
-	queue    []rememberedKey // in the order in which they are forgotten
-	first    int             // index of the first that is not forgotten
+	queue    fifo[rememberedKey] // in the order in which they are forgotten
 }
 
 type rememberedKey struct {
 	hash   KeyHash
 	tenant string
+	n      uint64 // of its message
 	until  time.Time
 }
 
@@ -74,13 +74,22 @@ type rememberedKey struct {
 // The hashes are those of HashKey and, in a store that may have such keys, HashKeyOfAll, otherwise zero.
 func (h *History) Repeated(m *history.Message, hash, ofAll KeyHash, now time.Time) (at wire.Position, ok bool) {
 	h.keys.expire(now, MaxStep)
-	if at, ok = h.keys.known[hash]; ok || ofAll == (KeyHash{}) {
+	if at, ok = h.known(hash, now); ok || ofAll == (KeyHash{}) {
 		return at, ok
 	}
 	// What an earlier version stored is the sender's if its message is.
-	at, ok = h.keys.known[ofAll]
+	at, ok = h.known(ofAll, now)
 	return at, ok && h.sender(m.Tenant, at.N) == string(m.Sender)
 }
+
+// known returns the position of the message of a key, unless its time is over: expire may not have come
+// to it.
+func (h *History) known(hash KeyHash, now time.Time) (at wire.Position, ok bool) {
+	at, ok = h.keys.known[hash]
+	return at, ok && int64(at.T) > now.Add(-h.keyTime()).UnixMilli()
+}
+
+func (h *History) keyTime() time.Duration { return min(history.KeyTime, h.limits.Age) }
 
 // sender returns the sender of a message; empty: there is none, or no such message.
 func (h *History) sender(tenant string, n uint64) string {
@@ -106,22 +115,53 @@ func (h *History) Remember(tenant string, hash KeyHash, at wire.Position, stored
 	}
 	k.known[hash] = at
 	k.byTenant[tenant]++
-	k.queue = append(k.queue, rememberedKey{hash, tenant, stored.Add(min(history.KeyTime, h.limits.Age))})
+	k.queue.push(rememberedKey{hash, tenant, at.N, stored.Add(h.keyTime())})
 }
 
-// expire forgets keys whose time is over.
-func (k *keys) expire(now time.Time, _ int) {
-	for k.first < len(k.queue) && !k.queue[k.first].until.After(now) {
-		old := &k.queue[k.first]
-		delete(k.known, old.hash)
+// expire forgets keys whose time is over, up to a number of them.
+func (k *keys) expire(now time.Time, upTo int) {
+	for ; upTo > 0; upTo-- {
+		old := k.queue.front()
+		if old == nil || old.until.After(now) {
+			return
+		}
+		if k.known[old.hash].N == old.n { // else it was stored again since
+			delete(k.known, old.hash)
+		}
 		if k.byTenant[old.tenant]--; k.byTenant[old.tenant] == 0 {
 			delete(k.byTenant, old.tenant)
 		}
-		*old = rememberedKey{}
-		k.first++
+		k.queue.pop()
 	}
-	if k.first > 64 && k.first > len(k.queue)/2 {
-		k.queue = append([]rememberedKey(nil), k.queue[k.first:]...)
-		k.first = 0
+}
+
+// fifo is a queue in blocks: however long it is, it is never copied. The zero value is empty.
+type fifo[T any] struct {
+	blocks [][]T // of maxBlock each, the last one aside
+	first  int   // index in blocks[0]
+}
+
+const maxBlock = 256
+
+func (q *fifo[T]) push(v T) {
+	if n := len(q.blocks); n == 0 || len(q.blocks[n-1]) == maxBlock {
+		q.blocks = append(q.blocks, make([]T, 0, maxBlock))
+	}
+	last := &q.blocks[len(q.blocks)-1]
+	*last = append(*last, v)
+}
+
+// front returns the first one, until pop takes it out, or nil.
+func (q *fifo[T]) front() *T {
+	if len(q.blocks) == 0 {
+		return nil
+	}
+	return &q.blocks[0][q.first]
+}
+
+func (q *fifo[T]) pop() {
+	if q.first++; q.first == len(q.blocks[0]) {
+		q.blocks[0] = nil
+		q.blocks, q.first = q.blocks[1:], 0
 	}
 }

@@ -92,7 +92,7 @@ func (o *oracle) check() {
 		kept := slices.DeleteFunc(slices.Clone(o.all[name]), func(m told) bool { return m.gone })
 		messages += len(kept)
 		bytes += t.bytes
-		if t.live != len(kept) || len(t.entries) > 2*t.live+64 {
+		if t.live != len(kept) || len(t.entries) > 4*t.live+128 {
 			o.Fatalf("%s has %d of %d entries, and lists %d", name, t.live, len(kept), len(t.entries))
 		}
 		perChannel := map[string]int{}

@@ -55,7 +55,7 @@ func (h *History) shrink(grown *Tenant) (done bool) {
 func (t *Tenant) removeFirst(e *Entry) {
 	t.floor.raise(e.place())
 	t.remove(e)
-	t.compact()
+	t.compact(compactEach)
 }
 
 // remove takes an entry out, which is the oldest of its channel.
@@ -99,7 +99,7 @@ func (t *Tenant) dropFront() {
 		return
 	}
 	if t.live == 0 {
-		t.entries, t.first = nil, 0
+		t.entries, t.first, t.shorter = nil, 0, nil
 		h := &t.history.oldest
 		// The heap compares first entries, and this tenant has none: it leaves from its end.
 		last := len(*h) - 1
@@ -116,18 +116,40 @@ func (t *Tenant) dropFront() {
 	heap.Fix(&t.history.oldest, t.heapIndex)
 }
 
-// compact makes the list of entries shorter when most of it is not used any more.
-func (t *Tenant) compact() {
-	if len(t.entries) < 64 || len(t.entries) < 2*t.live {
-		return
+// shorter is a list of entries that is being made. Some were removed since they were looked at.
+type shorter struct {
+	entries []*Entry
+	next    int // index of the first one of Tenant.entries that was not looked at
+}
+
+// compactEach is how many entries compact looks at for each message that is added or removed: the list
+// is made before entries have grown by half.
+const compactEach = 4
+
+// compact makes the list of entries shorter when most of it is not used any more: it looks at n of them.
+// done: it is short enough.
+func (t *Tenant) compact(n int) (done bool) {
+	s := t.shorter
+	if s == nil {
+		if len(t.entries) < 64 || len(t.entries) < 2*t.live {
+			return true
+		}
+		s = &shorter{entries: make([]*Entry, 0, t.live+t.live/4+16)}
+		t.shorter = s
 	}
-	kept := make([]*Entry, 0, t.live+t.live/4+16)
-	for _, e := range t.entries[t.first:] {
+	s.next = max(s.next, t.first)
+	end := min(len(t.entries), s.next+n)
+	for _, e := range t.entries[s.next:end] {
 		if e.channel != nil {
-			kept = append(kept, e)
+			s.entries = append(s.entries, e)
 		}
 	}
-	t.entries, t.first = kept, 0
+	if s.next = end; end < len(t.entries) {
+		return false
+	}
+	t.entries, t.first, t.shorter = s.entries, 0, nil
+	t.dropFront()
+	return true
 }
 
 // Tenants lists the names of the tenants, those without messages included.

@@ -12,7 +12,7 @@ import (
 const MaxStep = 4096
 
 // Expire removes messages that are older than the history's age, up to a number of them, and
-// forgets keys whose time is over: an edge that only receives what others store asks for none.
+// forgets keys whose time is over, up to MaxStep: an edge that only receives what others store asks for none.
 // done: no such message is left.
 func (h *History) Expire(now time.Time, upTo int) (done bool) {
 	h.keys.expire(now, MaxStep)
@@ -69,7 +69,9 @@ func (p *Purge) Step() (done bool) {
 			p.Removed++
 			continue
 		}
-		t.compact()
+		if !t.compact(MaxStep) {
+			return false
+		}
 		p.tenants, p.until = p.tenants[1:], 0
 	}
 	return true
@@ -132,7 +134,9 @@ func (s *Shrinking) roll(t *Tenant, left int) int {
 			t.remove(e)
 		}
 	}
-	t.compact()
+	if !t.compact(MaxStep) {
+		return 0
+	}
 	return left
 }
 
