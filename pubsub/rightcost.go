@@ -59,12 +59,25 @@ func (s *Session) awaitRightPaid() bool {
 func (s *Session) rightAccount() *cpuAccount {
 	l := s.token.rightAccount.Load()
 	if l == nil || l.removed.Load() {
-		tenant := defaultTenant
-		if len(s.identity.Tenants) > 0 {
-			tenant = []byte(s.identity.Tenants[0])
-		}
-		l = s.hub.cpuAccountOf(tenant)
+		l = s.hub.rightAccountOf(s.identity.Tenants)
 		s.token.rightAccount.Store(l)
 	}
 	return l
+}
+
+func (h *Hub) rightAccountOf(tenants []string) *cpuAccount {
+	if len(tenants) == 0 {
+		return h.cpuAccountOf(defaultTenant)
+	}
+	return h.cpuAccountOf([]byte(tenants[0]))
+}
+
+// ChargeRight has the first tenant of a right pay for the time that a handshake took to read it. Nobody
+// waits for that; what the tenant publishes does.
+func (h *Hub) ChargeRight(tenants []string, cost time.Duration) {
+	if cost > 0 {
+		l, now := h.rightAccountOf(tenants), h.now()
+		h.noteMessage(l, now)
+		h.chargeAt(l, now, cost)
+	}
 }

@@ -5,13 +5,14 @@ import (
 	"math/bits"
 	"net/netip"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/millrace/millrace/pubsub/pattern"
 )
 
 // An Access is the compiled right of one version of an access token. It never
-// changes and may be used concurrently.
+// changes, TakeCost aside, and may be used concurrently.
 type Access struct {
 	ID        string
 	ExpiresAt time.Time // a refresh moves it: see Service.Watch
@@ -31,6 +32,7 @@ type Access struct {
 	right   *compiledRight
 	hash    secretHash
 	revoked bool
+	cost    atomic.Int64 // ns; see TakeCost
 }
 
 // MaxListedTenants bounds [Access.Tenants]: a token may name thousands.
@@ -63,6 +65,13 @@ func compile(id string, version uint64, r *accessRecord) (*Access, error) {
 
 // Size returns how many bytes the right takes in memory, about: once for all connections of the token.
 func (a *Access) Size() int { return a.right.size + len(a.Info) + len(a.Subject) }
+
+// costlyRight is from how many bytes on a right costs a handshake more than the rest of it, about.
+const costlyRight = 2 << 10
+
+// TakeCost returns how long it took to read a large right, to the first one who asks, who is to have it
+// paid for; 0 otherwise.
+func (a *Access) TakeCost() time.Duration { return time.Duration(a.cost.Swap(0)) }
 
 // CanPublish reports whether a grant names the tenant and one of its publish
 // rules matches the channel. It allocates nothing.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 )
 
 // getter is [Store.Get], [Replica.GetLocal] or [Replica.GetLatest].
@@ -90,6 +91,7 @@ func (s *Service) load(ctx context.Context, id string, get getter) (*Access, err
 	if a := s.cache.get(id, rec.Version); a != nil {
 		return a, nil
 	}
+	began := time.Now()
 	var r accessRecord
 	if err := decode(rec, &r); err != nil {
 		return nil, err
@@ -97,6 +99,9 @@ func (s *Service) load(ctx context.Context, id string, get getter) (*Access, err
 	a, err := compile(strings.Clone(id), rec.Version, &r) // without the secret behind it
 	if err != nil {
 		return nil, err
+	}
+	if a.Size() >= costlyRight {
+		a.cost.Store(int64(max(time.Since(began), 1)))
 	}
 	return s.cache.add(a), nil
 }

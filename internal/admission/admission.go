@@ -219,6 +219,7 @@ func (c Candidate) register(ctx context.Context, pending *pubsub.PendingConn, to
 	if err != nil {
 		return nil, nil, c.refuseToken(err)
 	}
+	c.Hub.ChargeRight(access.Tenants, access.TakeCost())
 	if !c.Secure {
 		return nil, access, &Refusal{Status: http.StatusForbidden, Code: "tls_required", Detail: "tokens are accepted over HTTPS only"}
 	}
