@@ -33,6 +33,8 @@ type Access struct {
 	hash    secretHash
 	revoked bool
 	cost    atomic.Int64 // ns; see TakeCost
+
+	masterID string // that issued it; empty: the local admin API did
 }
 
 // MaxListedTenants bounds [Access.Tenants]: a token may name thousands.
@@ -45,7 +47,7 @@ func compile(id string, version uint64, r *accessRecord) (*Access, error) {
 	}
 	a := &Access{
 		ID: id, ExpiresAt: r.ExpiresAt, Version: version, Subject: r.Subject, Info: r.Info,
-		right: right, hash: r.Hash, revoked: r.RevokedAt != nil,
+		right: right, hash: r.Hash, revoked: r.RevokedAt != nil, masterID: r.MasterID,
 	}
 	if r.Right.IngressKBPerSec != nil {
 		a.IngressKBPerSec = *r.Right.IngressKBPerSec

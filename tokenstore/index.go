@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unique"
 
@@ -14,8 +15,8 @@ import (
 
 // An Index finds the access tokens of a [Store] by what their records say: those
 // that a master token manages, those of a subject among them, and how many one has
-// issued. It holds some 200 bytes for each record in memory, reads the store once, in the background, and
-// follows its changes from then on. All methods may be called concurrently.
+// issued. It also knows which issuers there are. It holds some 200 bytes for each record in memory, reads
+// the store once, in the background, and follows its changes from then on. All methods may be called concurrently.
 //
 // It holds its lock for a short time only: work whose cost grows with the number of
 // records is done in batches.
@@ -35,6 +36,9 @@ type Index struct {
 	issuers          map[string]*issuer           // by id of the master token, those with tokens
 	reserved         map[string]reservation       // by id of the record; those that the Index does not have yet
 	deletedMeanwhile map[string]uint64            // version by id of what was deleted while build runs; nil: build has ended
+	masters          map[string]indexedMaster     // by id, those that are deleted too, until all are known
+
+	known atomic.Pointer[issuers] // never nil; replaced with mu held
 }
 
 // indexedToken is what the Index knows about a token. It never changes.
@@ -78,10 +82,15 @@ func newIndex(store Store, now func() time.Time) *Index {
 		store: store, now: now, ready: make(chan struct{}), close: cancel, done: make(chan struct{}), attempt: newReading(),
 		tokens: btree.NewG(treeDegree, byID), byForgetAt: btree.NewG(treeDegree, byForgetAt),
 		namespaces: map[string]*namespace{}, issuers: map[string]*issuer{}, reserved: map[string]reservation{}, deletedMeanwhile: map[string]uint64{},
+		masters: map[string]indexedMaster{},
 	}
+	x.known.Store(new(issuers))
 	stop := store.Watch(func(c Change) {
-		if c.Record.Kind == KindAccess {
+		switch c.Record.Kind {
+		case KindAccess:
 			x.apply(c)
+		case KindMaster:
+			x.applyMaster(c)
 		}
 	})
 	go func() {
@@ -101,32 +110,45 @@ func (x *Index) Close() {
 	<-x.done
 }
 
-// build reads the store.
+// build reads the store: its master tokens, which are few, and then the others.
 func (x *Index) build(ctx context.Context) {
+	if !x.read(ctx, KindMaster, x.applyMaster) {
+		return
+	}
+	x.mu.Lock()
+	x.publishMasters(true)
+	x.mu.Unlock()
+	if !x.read(ctx, KindAccess, x.apply) {
+		return
+	}
+	x.mu.Lock()
+	x.deletedMeanwhile = nil
+	x.mu.Unlock()
+	close(x.ready)
+}
+
+// read applies all records of a kind, and reports false if the index is closed meanwhile.
+func (x *Index) read(ctx context.Context, kind Kind, apply func(Change)) bool {
 	for after := ""; ; {
 		n := 0
-		err := x.store.Scan(ctx, KindAccess, after, func(rec Record) bool {
-			x.apply(Change{Record: rec})
+		err := x.store.Scan(ctx, kind, after, func(rec Record) bool {
+			apply(Change{Record: rec})
 			after = rec.ID
 			n++
 			return n < batchTokens
 		})
 		switch {
 		case ctx.Err() != nil:
-			return
+			return false
 		case err != nil:
 			x.fail(err)
 			select {
 			case <-time.After(rebuildDelay):
 			case <-ctx.Done():
-				return
+				return false
 			}
 		case n < batchTokens:
-			x.mu.Lock()
-			x.deletedMeanwhile = nil
-			x.mu.Unlock()
-			close(x.ready)
-			return
+			return true
 		}
 	}
 }

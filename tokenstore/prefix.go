@@ -15,7 +15,7 @@ func NormalizePrefix(p string) (string, error) {
 	if p == "" {
 		return "", nil
 	}
-	if c := p[len(p)-1]; c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' {
+	if isAlphanumeric(p[len(p)-1]) {
 		p += "."
 	}
 	if len(p) > MaxPrefix || wire.CheckTenant(p) != nil {
@@ -23,6 +23,10 @@ func NormalizePrefix(p string) (string, error) {
 			"must be 0 to 127 bytes of a-z A-Z 0-9 _ - ~ @ . (a trailing dot is added after a letter or digit)")
 	}
 	return p, nil
+}
+
+func isAlphanumeric(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
 // physicalTenant returns the name of the tenant in the namespace of prefix, as it is stored.
