@@ -36,6 +36,9 @@ type Message struct {
 	Sender           []byte // the subject of the token that published it; see wire.IsSender
 	Key              []byte // 1 to wire.MaxKey bytes; nil: none
 	TokenID          string // of the publisher, which a key belongs to if there is no Sender
+	// Owner is whose the tenant is: somebody who can have any number of tenants. A name of up to 127
+	// bytes; empty: that is not known, or does not matter.
+	Owner string
 
 	// Stored is called once, from any goroutine and perhaps before Append returns. It
 	// does not block, and calls no method of the store.
@@ -111,10 +114,13 @@ type Usage struct {
 //   - A message that a limit excludes, its age above all, is never returned.
 //   - The store owns the bytes of a message from Append on, and nobody changes them.
 //   - A key belongs to its publisher (the sender, else the token), tenant, channel and history,
-//     and is remembered for [KeyTime]. The first payload wins. Keys are bounded, and no tenant has more than half of them:
-//     beyond, Append fails with [ErrKeysFull].
+//     and is remembered for [KeyTime]. The first payload wins. Keys are bounded, and no tenant and no owner has more than
+//     half of them: beyond, Append fails with [ErrKeysFull].
+//   - What is beyond [Limits].Size goes from a tenant, or from the oldest messages of an owner, that has more
+//     than half of it, before anything goes from others. Somebody else becomes the owner of a tenant while it has
+//     no messages, or none yet.
 //   - What waits in a store to be written is bounded: beyond, Append fails with
-//     [ErrUnavailable].
+//     [ErrUnavailable], and one owner has half of that at most.
 type Store interface {
 	// Define makes a history, if there is none of this name, and puts its limits in force
 	// at once. What it has stays.

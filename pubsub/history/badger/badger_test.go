@@ -57,7 +57,9 @@ func TestConformance(t *testing.T) {
 func put(t *testing.T, s *Store, m history.Message) history.Result {
 	t.Helper()
 	results := make(chan history.Result, 1)
-	m.History, m.Tenant = "h", "t"
+	if m.History = "h"; m.Tenant == "" {
+		m.Tenant = "t"
+	}
 	m.Stored = func(_ *history.Message, r history.Result) { results <- r }
 	s.Append(&m)
 	r := <-results

@@ -58,6 +58,7 @@ type pending struct {
 	at      wire.Position
 	result  history.Result
 	store   bool // it is in the transaction
+	owns    bool // and so is whose its tenant is
 	repeats bool // it repeats one that is
 }
 
@@ -123,7 +124,7 @@ func (s *Store) assign(batch []*history.Message, now time.Time) []pending {
 			switch {
 			case known:
 				p.result = history.Result{Position: at, Repeated: true}
-			case !of.Index.HasKeyRoom(m.Tenant):
+			case !of.Index.HasKeyRoom(m.Tenant, m.Owner):
 				p.result.Err = history.ErrKeysFull
 			}
 		}
@@ -134,6 +135,7 @@ func (s *Store) assign(batch []*history.Message, now time.Time) []pending {
 				p.at.N, p.at.T = head.N+1, max(head.T, p.at.T)
 			}
 			heads[id], p.store = p.at, true
+			p.owns = of.Index.Takes(m.Tenant, m.Owner)
 			if m.Key != nil {
 				keys[p.hash] = p.at
 			}
@@ -165,6 +167,9 @@ func (s *Store) write(all []pending) error {
 		n++
 		m := p.message
 		err := txn.Set(messageKey(m.History, m.Tenant, p.at.N), encodeMessage(storedMessage{t: p.at.T, channel: m.Channel, sender: m.Sender, payload: m.Payload}))
+		if err == nil && p.owns {
+			err = txn.Set(key(kindOwner, m.History, m.Tenant), []byte(m.Owner))
+		}
 		if err == nil && m.Key != nil {
 			err = txn.SetEntry(badger.NewEntry(hashedKey(m.History, m.Tenant, p.hash), appendPlace(nil, p.at)).WithTTL(history.KeyTime + time.Second))
 		}
@@ -204,7 +209,7 @@ func (k *kept) add(p *pending, cache int, now time.Time) (dead int) {
 	defer k.Unlock()
 	k.Index.Expire(now, indexed.ExpireEach)
 	m := p.message
-	e := k.Index.Add(m.Tenant, m.Channel, p.at, m.Sender, m.Payload, len(m.Payload))
+	e := k.Index.AddOf(m.Owner, m.Tenant, m.Channel, p.at, m.Sender, m.Payload, len(m.Payload))
 	if m.Key != nil {
 		k.Index.Remember(m.Tenant, p.hash, p.at, now)
 	}

@@ -27,6 +27,7 @@ import (
 //	g | history | tenant | channel       → u64 n, u64 t of the floor of a channel
 //	k | history | tenant | 16 byte hash  → u64 n, u64 t: a key; expires
 //	s | history                          → u64 since, print: its scope
+//	i | history | tenant                 → its owner; versions that do not know this leave it
 const (
 	kindFormat       = 'v'
 	kindEpoch        = 'e'
@@ -40,6 +41,7 @@ const (
 	kindChannelFloor = 'g'
 	kindKey          = 'k'
 	kindScope        = 's'
+	kindOwner        = 'i'
 )
 
 var errLayout = errors.New("a record is not of this version")

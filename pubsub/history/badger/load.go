@@ -42,6 +42,7 @@ func (s *Store) load() error {
 		{kindBase, s.loadBase},
 		{kindTenant, s.loadTenant},
 		{kindMessage, s.loadMessage},
+		{kindOwner, s.loadOwner},
 		{kindChannelFloor, s.loadChannelFloor},
 	} {
 		if err := s.each(load.kind, load.one); err != nil {
@@ -225,6 +226,15 @@ func (s *Store) loadTenant(k, v []byte) error {
 	}
 	of.Index.SetFloors(tenant, head, floor, marks)
 	return nil
+}
+
+// loadOwner reads whose a tenant is. Of one that is not known any more an earlier version left it.
+func (s *Store) loadOwner(k, v []byte) error {
+	of, tenant, _, err := s.of(k)
+	if err == nil && of.Index.Has(tenant) {
+		of.Index.SetOwner(tenant, string(v))
+	}
+	return err
 }
 
 func (s *Store) loadMessage(k, v []byte) error {

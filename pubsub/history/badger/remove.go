@@ -110,8 +110,10 @@ func (s *Store) writeRemovals(k *kept, part removals) error {
 		}
 	}
 	for _, tenant := range part.gone {
-		if err := batch.Delete(key(kindTenant, k.Name, tenant)); err != nil {
-			return err
+		for _, kind := range []byte{kindTenant, kindOwner} {
+			if err := batch.Delete(key(kind, k.Name, tenant)); err != nil {
+				return err
+			}
 		}
 	}
 	return batch.Flush()

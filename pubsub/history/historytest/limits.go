@@ -50,17 +50,26 @@ func testSize(r *rig) {
 	}
 }
 
-// A tenant that has more than half of a history pays for its own growth.
+// A tenant that has more than half of a history pays for its own growth; and so does an owner of many
+// tenants, each of which has less.
 func testSizeShare(r *rig) {
-	r.define("h", limits(func(l *history.Limits) { l.Size, l.Messages = history.MinSize, 100_000 }))
-	r.put("c", "quiet")
-	for range 300 {
-		res := r.append(history.Message{History: "h", Tenant: "loud", Channel: []byte("c"), Payload: make([]byte, 10_000)})
-		if res.Err != nil {
-			r.Fatal(res.Err)
+	for _, owner := range []string{"", "loud."} {
+		r.define("h", limits(func(l *history.Limits) { l.Size, l.Messages = history.MinSize, 100_000 }))
+		if _, err := r.Purge("h", "", ""); err != nil {
+			r.Fatal(err)
 		}
+		r.put("c", "quiet")
+		for i := range 300 {
+			m := history.Message{History: "h", Tenant: "loud", Channel: []byte("c"), Payload: make([]byte, 10_000), Owner: owner}
+			if owner != "" {
+				m.Tenant = fmt.Sprint(owner, i%16)
+			}
+			if res := r.append(m); res.Err != nil {
+				r.Fatal(res.Err)
+			}
+		}
+		r.expect(query("#", 0), "c=quiet")
 	}
-	r.expect(query("#", 0), "c=quiet")
 }
 
 func testAge(r *rig) {
@@ -208,24 +217,31 @@ func testKeysOfPublishers(r *rig) {
 	r.expect(query("by", 0), "by=0 by=1 by=2 by=3 by=4")
 }
 
-// The smallest history has 4,096 keys, and one tenant half of them.
+// The smallest history has 4,096 keys, and one tenant half of them, or one owner of tenants.
 func testKeysBounded(r *rig) {
-	r.define("h", limits(func(l *history.Limits) { l.Size = history.MinSize }))
-	stored := map[string]int{}
-	for _, tenant := range []string{"loud", "t"} {
-		for i := range history.MinSize / 64 {
-			res := r.append(history.Message{History: "h", Tenant: tenant, Channel: []byte("c"), Key: fmt.Append(nil, i)})
-			if errors.Is(res.Err, history.ErrKeysFull) {
-				break
+	for _, owner := range []string{"", "loud."} {
+		name := "h" + strings.TrimSuffix(owner, ".")
+		r.define(name, limits(func(l *history.Limits) { l.Size = history.MinSize }))
+		stored := map[string]int{}
+		for _, by := range []string{"loud", "t"} {
+			for i := range history.MinSize / 64 {
+				m := history.Message{History: name, Tenant: by, Channel: []byte("c"), Key: fmt.Append(nil, i)}
+				if by == "loud" && owner != "" {
+					m.Tenant, m.Owner = fmt.Sprint(owner, i%16), owner
+				}
+				res := r.append(m)
+				if errors.Is(res.Err, history.ErrKeysFull) {
+					break
+				}
+				if res.Err != nil {
+					r.Fatal(res.Err)
+				}
+				stored[by]++
 			}
-			if res.Err != nil {
-				r.Fatal(res.Err)
-			}
-			stored[tenant]++
 		}
-	}
-	if stored["loud"] < 1000 || stored["loud"] > history.MinSize/128 || stored["t"] < 1000 {
-		r.Errorf("keys remembered: %v", stored)
+		if stored["loud"] < 1000 || stored["loud"] > history.MinSize/128 || stored["t"] < 1000 {
+			r.Errorf("keys remembered, owner %q: %v", owner, stored)
+		}
 	}
 	r.put("c", "without a key")
 }

@@ -66,14 +66,14 @@ func (s *Store) Append(m *history.Message) {
 			m.Stored(m, history.Result{Position: at, Repeated: true})
 			return
 		}
-		if !k.Index.HasKeyRoom(m.Tenant) {
+		if !k.Index.HasKeyRoom(m.Tenant, m.Owner) {
 			m.Stored(m, history.Result{Err: history.ErrKeysFull})
 			return
 		}
 	}
 	at := k.Index.Next(m.Tenant, now)
 	k.Index.Expire(now, indexed.ExpireEach)
-	k.Index.Add(m.Tenant, m.Channel, at, m.Sender, m.Payload, len(m.Payload))
+	k.Index.AddOf(m.Owner, m.Tenant, m.Channel, at, m.Sender, m.Payload, len(m.Payload))
 	if m.Key != nil {
 		k.Index.Remember(m.Tenant, hash, at, now)
 	}

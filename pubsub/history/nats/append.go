@@ -15,7 +15,7 @@ import (
 
 const (
 	// maxQueued and maxQueuedBytes bound the messages of a history that wait to be sent, and
-	// half of each those of one tenant.
+	// half of each those of one tenant, or one owner of tenants.
 	maxQueued      = 64 << 10
 	maxQueuedBytes = 64 << 20
 	// maxSent and maxSentBytes bound those that wait for the stream's answer. In a small
@@ -88,7 +88,7 @@ func (o *outgoing) sendNext() bool {
 func (o *outgoing) send(m *history.Message) {
 	st := o.stream
 	msg := &client.Msg{Subject: st.store.names.message(m.History, m.Tenant, m.Channel), Data: m.Payload}
-	msg.Header = senderHeader(m.Sender)
+	msg.Header = headerOf(m)
 	var hash, ofAll index.KeyHash
 	if m.Key != nil {
 		hash, ofAll = index.HashKey(m), index.HashKeyOfAll(m)
@@ -106,7 +106,7 @@ func (o *outgoing) send(m *history.Message) {
 			o.end(m, history.Result{Position: at, Repeated: true})
 			return
 		}
-		if !st.index.HasKeyRoom(m.Tenant) {
+		if !st.index.HasKeyRoom(m.Tenant, m.Owner) {
 			st.mu.Unlock()
 			o.end(m, history.Result{Err: history.ErrKeysFull})
 			return

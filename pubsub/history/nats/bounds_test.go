@@ -14,6 +14,33 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
+// An owner of many tenants has half of what waits to be sent at most.
+func TestOwnersShareTheQueue(t *testing.T) {
+	o := newStream(new(Store), "h").out
+	fill := func(owner string, size int) (n int) {
+		for ; ; n++ {
+			err := o.push(&history.Message{
+				Tenant: fmt.Sprint(owner, n%16), Payload: make([]byte, size), Owner: owner, Stored: func(*history.Message, history.Result) {},
+			})
+			if err != nil {
+				return n
+			}
+		}
+	}
+	for _, size := range []int{1, 64 << 10} {
+		most := min(maxQueued, maxQueuedBytes/(size+messageOverhead))
+		if a, b := fill("a.", size), fill("b.", size); a > most/2 || a < most/2-1 || b < most/2-1 {
+			t.Errorf("%d and %d of %d", a, b, most)
+		}
+		for o.next() != nil {
+			clear(o.channels) // as if they were answered
+		}
+		if len(o.owners) != 0 || o.queued != 0 {
+			t.Errorf("%v and %d are left", o.owners, o.queued)
+		}
+	}
+}
+
 // What waits to be sent is bounded, and no tenant has more than half of that.
 func TestQueueIsBounded(t *testing.T) {
 	for name, size := range map[string]int{"messages": 1, "bytes": 64 << 10} {

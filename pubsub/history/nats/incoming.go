@@ -25,6 +25,7 @@ type received struct {
 	size    int // of the payload, which may not have come
 	key     string
 	sender  []byte
+	owner   string
 	invalid bool // its sender is none
 }
 
@@ -90,6 +91,7 @@ func (in *incoming) next() (*received, error) {
 	if header := m.Headers(); header != nil {
 		r.key = header.Get(jetstream.MsgIDHeader)
 		r.sender, r.invalid = parseSender(header)
+		r.owner = parseOwner(header)
 		if in.headers {
 			r.size = 0
 			if _, err := fmt.Sscan(header.Get("Nats-Msg-Size"), &r.size); err != nil {

@@ -24,10 +24,14 @@ type outgoing struct {
 	turns       []*tenantQueue          // of these, those that do not wait for a channel
 	queued      int                     // messages in all queues
 	queuedBytes int
+	owners      map[string]ofOwner
 	channels    map[string]int // messages under way, by tenant and channel
 	sent        int            // messages that wait for an answer
 	sentBytes   int
 }
+
+// ofOwner is what waits in the queues of one owner.
+type ofOwner struct{ messages, bytes int }
 
 // tenantQueue is what waits of one tenant.
 type tenantQueue struct {
@@ -42,7 +46,7 @@ type queued struct {
 }
 
 func newOutgoing(st *stream) *outgoing {
-	return &outgoing{stream: st, wake: make(chan struct{}, 1), queues: map[string]*tenantQueue{}, channels: map[string]int{}}
+	return &outgoing{stream: st, wake: make(chan struct{}, 1), queues: map[string]*tenantQueue{}, channels: map[string]int{}, owners: map[string]ofOwner{}}
 }
 
 func sizeOf(m *history.Message) int {
@@ -60,9 +64,10 @@ func (o *outgoing) push(m *history.Message) error {
 	if o.closed {
 		return history.ErrClosed
 	}
-	q := o.queues[m.Tenant]
+	q, owned := o.queues[m.Tenant], o.owners[m.Owner]
 	if o.queued >= maxQueued || o.queued > 0 && o.queuedBytes+size > maxQueuedBytes ||
-		q != nil && (len(q.list) >= maxQueued/2 || q.bytes+size > maxQueuedBytes/2) {
+		q != nil && (len(q.list) >= maxQueued/2 || q.bytes+size > maxQueuedBytes/2) ||
+		owned.messages >= maxQueued/2 || owned.bytes+size > maxQueuedBytes/2 && owned.messages > 0 {
 		return history.ErrUnavailable
 	}
 	if q == nil {
@@ -74,8 +79,22 @@ func (o *outgoing) push(m *history.Message) error {
 	q.bytes += size
 	o.queued++
 	o.queuedBytes += size
+	o.countOwned(m, 1)
 	signal(o.wake)
 	return nil
+}
+
+// countOwned counts a message in the queues for its owner, if there is one, or with -1 takes that back. The
+// caller holds o.mu.
+func (o *outgoing) countOwned(m *history.Message, sign int) {
+	if m.Owner == "" {
+		return
+	}
+	owned := o.owners[m.Owner]
+	owned.messages, owned.bytes = owned.messages+sign, owned.bytes+sign*sizeOf(m)
+	if o.owners[m.Owner] = owned; owned.messages == 0 {
+		delete(o.owners, m.Owner)
+	}
 }
 
 // take takes the first message of a queue. The caller holds o.mu, and puts the queue in turns
@@ -87,6 +106,7 @@ func (o *outgoing) take(q *tenantQueue) *history.Message {
 	q.bytes -= sizeOf(m)
 	o.queued--
 	o.queuedBytes -= sizeOf(m)
+	o.countOwned(m, -1)
 	if len(q.list) == 0 {
 		delete(o.queues, m.Tenant)
 	}

@@ -71,7 +71,7 @@ func (st *stream) take(m *received, loading bool) *keptMessage {
 	now := time.Now()
 	st.index.Expire(now, expireEach)
 	kept := &keptMessage{string(tenant), history.Kept{Position: at, Channel: string(channel), Payload: m.payload, Sender: m.sender}}
-	e := st.index.Add(kept.tenant, channel, at, m.sender, nil, st.sizeOf(m, kept.tenant, channel))
+	e := st.index.AddOf(m.owner, kept.tenant, channel, at, m.sender, nil, st.sizeOf(m, kept.tenant, channel))
 	if !e.Removed() && !loading {
 		st.cache.add(e, m.payload)
 	} else if m.size == 0 && !e.Removed() {
@@ -103,6 +103,9 @@ func (st *stream) sizeOf(m *received, tenant string, channel []byte) int {
 	stored := m.size + len(m.subject) + len(m.key) + storedOverhead
 	if len(m.sender) > 0 {
 		stored += senderOverhead + len(m.sender)
+	}
+	if m.owner != "" {
+		stored += ownerOverhead + len(m.owner)
 	}
 	if n := st.record.Messages; st.index.Kept(tenant, channel) >= n {
 		stored = stored * (n + slack(n)) / n

@@ -5,6 +5,7 @@ import (
 
 	client "github.com/nats-io/nats.go"
 
+	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -24,6 +25,33 @@ func senderHeader(sender []byte) client.Header {
 		return nil
 	}
 	return client.Header{headerSender: {`"` + string(sender) + `"`}}
+}
+
+// headerOwner is the header that says whose the tenant of a message is, where that matters; see
+// history.Message. Earlier versions do not look at it.
+const headerOwner = "Millrace-Owner"
+
+// ownerOverhead is what the header takes beside the owner, like senderOverhead.
+const ownerOverhead = len(headerOwner) + 2 + 2 + len("NATS/1.0\r\n") + len("\r\n")
+
+// headerOf is the header of a message; nil: it needs none.
+func headerOf(m *history.Message) client.Header {
+	h := senderHeader(m.Sender)
+	if m.Owner != "" {
+		if h == nil {
+			h = client.Header{}
+		}
+		h.Set(headerOwner, m.Owner)
+	}
+	return h
+}
+
+// parseOwner returns the owner of a message's tenant; empty: it is not known.
+func parseOwner(h client.Header) string {
+	if owner := h.Get(headerOwner); wire.CheckTenant(owner) == nil {
+		return owner
+	}
+	return ""
 }
 
 // parseSender returns the sender of a message. invalid: what stands in its place is nothing

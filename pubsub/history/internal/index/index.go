@@ -29,6 +29,7 @@ type History struct {
 	removed func(tenant string, e *Entry) // tells the store of each entry that goes; nil: it need not know
 
 	tenants  map[string]*Tenant
+	owners   map[string]*owner
 	oldest   tenantHeap // tenants with messages, the one with the oldest message first
 	bytes    int64
 	messages int
@@ -44,7 +45,7 @@ type History struct {
 
 // New makes an empty history. removed is called for each entry that is removed.
 func New(epoch uint64, l history.Limits, removed func(tenant string, e *Entry)) *History {
-	return &History{epoch: epoch, limits: l, removed: removed, tenants: map[string]*Tenant{}}
+	return &History{epoch: epoch, limits: l, removed: removed, tenants: map[string]*Tenant{}, owners: map[string]*owner{}}
 }
 
 // Tenant is the messages of one tenant in a history.
@@ -65,7 +66,9 @@ type Tenant struct {
 	raises   uint64     // how often the floor of one of these was raised
 	raised   []*Channel // of the last len(raised) of these, by their number; some may be forgotten
 
-	heapIndex int // in History.oldest; -1: it has no messages
+	heapIndex  int // in History.oldest; -1: it has no messages
+	ownedIndex int // likewise, in owner.oldest
+	owner      *owner
 }
 
 // place is where a message stood.
@@ -124,14 +127,20 @@ func (h *History) Next(tenant string, now time.Time) wire.Position {
 	return wire.Position{Epoch: h.epoch, N: head.N + 1, T: max(head.T, h.opened, uint64(now.UnixMilli()))}
 }
 
-// Add adds a message at a position behind the head of its tenant, and removes what is
-// beyond the limits now, perhaps this message, too. The payload may be nil; size is its
-// length.
+// Add is AddOf where it is not known whose the tenant is.
 func (h *History) Add(tenant string, channel []byte, at wire.Position, sender, payload []byte, size int) *Entry {
+	return h.AddOf("", tenant, channel, at, sender, payload, size)
+}
+
+// AddOf adds a message at a position behind the head of its tenant, and removes what is
+// beyond the limits now, perhaps this message, too. The payload may be nil; size is its
+// length. See [history.Message].Owner for the owner.
+func (h *History) AddOf(owner, tenant string, channel []byte, at wire.Position, sender, payload []byte, size int) *Entry {
 	t := h.tenants[tenant]
 	if t == nil {
 		t = h.begin(tenant, at)
 	}
+	t.own(owner)
 	c := t.channels[string(channel)]
 	if c == nil {
 		c = &Channel{name: string(channel)}
@@ -150,6 +159,7 @@ func (h *History) Add(tenant string, channel []byte, at wire.Position, sender, p
 	t.head = at
 	if t.heapIndex < 0 {
 		heap.Push(&h.oldest, t)
+		heap.Push(&t.owner.oldest, t)
 	}
 	t.roll(c)
 	t.compact(compactEach)
@@ -222,6 +232,7 @@ func (e *Entry) bytes() int { return e.Size + len(e.Sender()) + entryOverhead }
 
 func (t *Tenant) addBytes(n int) {
 	t.bytes += int64(n)
+	t.owner.bytes += int64(n)
 	t.history.bytes += int64(n)
 }
 

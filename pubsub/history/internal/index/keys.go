@@ -60,14 +60,15 @@ const keyBytes = 256
 type keys struct {
 	known    map[KeyHash]wire.Position
 	byTenant map[string]int
+	byOwner  map[string]int      // without those of whom nobody knows
 	queue    fifo[rememberedKey] // in the order in which they are forgotten
 }
 
 type rememberedKey struct {
-	hash   KeyHash
-	tenant string
-	n      uint64 // of its message
-	until  time.Time
+	hash          KeyHash
+	tenant, owner string
+	n             uint64 // of its message
+	until         time.Time
 }
 
 // Repeated returns the position of the message that was stored with a message's key, if there is one.
@@ -101,21 +102,28 @@ func (h *History) sender(tenant string, n uint64) string {
 	return ""
 }
 
-// HasKeyRoom reports whether one more key of a tenant can be remembered.
-func (h *History) HasKeyRoom(tenant string) bool {
+// HasKeyRoom reports whether one more key of a tenant, and its owner, can be remembered.
+func (h *History) HasKeyRoom(tenant, owner string) bool {
 	limit := int(h.limits.Size / keyBytes)
-	return len(h.keys.known) < limit && h.keys.byTenant[tenant] < limit/2
+	if known := h.Owner(tenant); known != "" {
+		owner = known
+	}
+	return len(h.keys.known) < limit && h.keys.byTenant[tenant] < limit/2 && h.keys.byOwner[owner] < limit/2
 }
 
 // Remember remembers the key of a message that was stored at a time.
 func (h *History) Remember(tenant string, hash KeyHash, at wire.Position, stored time.Time) {
 	k := &h.keys
 	if k.known == nil {
-		k.known, k.byTenant = map[KeyHash]wire.Position{}, map[string]int{}
+		k.known, k.byTenant, k.byOwner = map[KeyHash]wire.Position{}, map[string]int{}, map[string]int{}
 	}
 	k.known[hash] = at
 	k.byTenant[tenant]++
-	k.queue.push(rememberedKey{hash, tenant, at.N, stored.Add(h.keyTime())})
+	owner := h.Owner(tenant)
+	if owner != "" {
+		k.byOwner[owner]++
+	}
+	k.queue.push(rememberedKey{hash, tenant, owner, at.N, stored.Add(h.keyTime())})
 }
 
 // expire forgets keys whose time is over, up to a number of them.
@@ -130,6 +138,11 @@ func (k *keys) expire(now time.Time, upTo int) {
 		}
 		if k.byTenant[old.tenant]--; k.byTenant[old.tenant] == 0 {
 			delete(k.byTenant, old.tenant)
+		}
+		if old.owner != "" {
+			if k.byOwner[old.owner]--; k.byOwner[old.owner] == 0 {
+				delete(k.byOwner, old.owner)
+			}
 		}
 		k.queue.pop()
 	}

@@ -31,20 +31,14 @@ func (t *Tenant) raise(c *Channel, at place) {
 }
 
 // shrink removes messages, up to MaxStep, until the history is within its size: those of the
-// tenant that has just grown, if it has more than half, otherwise the oldest ones. done: it is
-// within its size.
+// tenant that has just grown, if it has more than half, or the oldest of its owner, if that has more than
+// half, otherwise the oldest ones. done: it is within its size.
 func (h *History) shrink(grown *Tenant) (done bool) {
 	for left := MaxStep; h.bytes > h.limits.Size && h.messages > 1; left-- {
 		if left == 0 {
 			return false
 		}
-		t := h.oldest[0]
-		if grown != nil && grown.live > 1 && grown.bytes > h.limits.Size/2 {
-			t = grown
-			if h.shrinking != nil {
-				h.shrinking(t.name, t.entries[t.first])
-			}
-		}
+		t := h.victim(grown)
 		t.removeFirst(t.entries[t.first])
 	}
 	return true
@@ -99,6 +93,7 @@ func (t *Tenant) dropFront() {
 		return
 	}
 	if t.live == 0 {
+		heap.Remove(&t.owner.oldest, t.ownedIndex) // which compares the others alone
 		t.entries, t.first, t.shorter = nil, 0, nil
 		h := &t.history.oldest
 		// The heap compares first entries, and this tenant has none: it leaves from its end.
@@ -114,6 +109,7 @@ func (t *Tenant) dropFront() {
 		return
 	}
 	heap.Fix(&t.history.oldest, t.heapIndex)
+	heap.Fix(&t.owner.oldest, t.ownedIndex)
 }
 
 // shorter is a list of entries that is being made. Some were removed since they were looked at.

@@ -5,8 +5,8 @@ import "github.com/millrace/millrace/wire"
 // What a store needs whose messages are removed by others, too, and whose numbers are those
 // of all tenants.
 
-// OnShrink has a store told of each entry of a tenant that has more than half of the size,
-// before it is removed for that. Entries that are the oldest of all go without.
+// OnShrink has a store told of each entry of a tenant that has more than half of the size, or whose owner
+// has, before it is removed for that. Entries that are the oldest of all go without.
 func (h *History) OnShrink(f func(tenant string, e *Entry)) { h.shrinking = f }
 
 // RaiseFloors counts all up to a position as removed, of every tenant: messages may be

@@ -12,9 +12,10 @@ func (h *History) tenant(name string) *Tenant {
 // add makes a tenant that begins at a place. What it gets is not older than since.
 func (h *History) add(name string, at place, since uint64) *Tenant {
 	t := &Tenant{
-		history: h, name: name, channels: map[string]*Channel{}, heapIndex: -1,
+		history: h, name: name, channels: map[string]*Channel{}, heapIndex: -1, ownedIndex: -1,
 		head: h.position(at), floor: at,
 	}
+	t.own("")
 	t.mark(place{at.n, since})
 	h.tenants[name] = t
 	return t
@@ -40,6 +41,7 @@ func (h *History) forgetIdle() {
 			continue
 		}
 		h.base = place{max(h.base.n, t.head.N), max(h.base.t, t.head.T)}
+		t.leaveOwner()
 		delete(h.tenants, name)
 		if h.forgot != nil {
 			h.forgot(name)

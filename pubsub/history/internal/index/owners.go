@@ -1,0 +1,112 @@
+package index
+
+import "container/heap"
+
+// owner is whom tenants belong to: an issuer of tokens, who can have any number of them. Empty is
+// everybody whose tenants nobody is known to own.
+type owner struct {
+	name   string
+	users  int // tenants
+	bytes  int64
+	oldest ownedHeap // its tenants with messages, the one with the oldest message first
+}
+
+// Takes reports whether a tenant gets another owner by a message. Somebody else's it becomes while it has
+// no messages: who stores something in a tenant does not take what it has from its owner. Empty: that
+// is not known.
+func (h *History) Takes(tenant, owner string) bool {
+	t := h.tenants[tenant]
+	return owner != "" && (t == nil || t.owner.name != owner && (t.owner.name == "" || t.live == 0))
+}
+
+// own notes whose a tenant is.
+func (t *Tenant) own(name string) {
+	if t.owner != nil && !t.history.Takes(t.name, name) {
+		return
+	}
+	h := t.history
+	to := h.owners[name]
+	if to == nil {
+		to = &owner{name: name}
+		h.owners[name] = to
+	}
+	listed := t.ownedIndex >= 0
+	if t.owner != nil {
+		t.leaveOwner()
+	}
+	t.owner = to
+	to.users++
+	to.bytes += t.bytes
+	if listed {
+		heap.Push(&to.oldest, t)
+	}
+}
+
+// leaveOwner undoes own.
+func (t *Tenant) leaveOwner() {
+	from := t.owner
+	if t.ownedIndex >= 0 {
+		heap.Remove(&from.oldest, t.ownedIndex)
+	}
+	from.bytes -= t.bytes
+	if from.users--; from.users == 0 {
+		delete(t.history.owners, from.name)
+	}
+}
+
+// Owner returns whose a tenant is; empty: that is not known.
+func (h *History) Owner(tenant string) string {
+	if t := h.tenants[tenant]; t != nil {
+		return t.owner.name
+	}
+	return ""
+}
+
+// SetOwner sets what Owner has returned before the store was closed.
+func (h *History) SetOwner(tenant, name string) { h.tenant(tenant).own(name) }
+
+// victim returns the tenant of which a message goes next, as the history is too large. For each that it
+// takes from one that has more than half, the store is told.
+func (h *History) victim(grown *Tenant) *Tenant {
+	oldest := h.oldest[0]
+	if grown == nil {
+		return oldest
+	}
+	t := oldest
+	switch most, of := h.limits.Size/2, grown.owner; {
+	case grown.live > 1 && grown.bytes > most:
+		t = grown
+	case of.bytes > most && len(of.oldest) > 0 && of.oldest[0] != oldest:
+		t = of.oldest[0]
+	default:
+		return oldest
+	}
+	if h.shrinking != nil {
+		h.shrinking(t.name, t.entries[t.first])
+	}
+	return t
+}
+
+// ownedHeap is a tenantHeap of the tenants of one owner.
+type ownedHeap []*Tenant
+
+func (h ownedHeap) Len() int { return len(h) }
+func (h ownedHeap) Less(i, j int) bool {
+	return h[i].entries[h[i].first].T < h[j].entries[h[j].first].T
+}
+func (h ownedHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].ownedIndex, h[j].ownedIndex = i, j
+}
+func (h *ownedHeap) Push(x any) {
+	t := x.(*Tenant)
+	t.ownedIndex = len(*h)
+	*h = append(*h, t)
+}
+func (h *ownedHeap) Pop() any {
+	old := *h
+	t := old[len(old)-1]
+	old[len(old)-1] = nil
+	*h, t.ownedIndex = old[:len(old)-1], -1
+	return t
+}
