@@ -154,6 +154,7 @@ func (e *Edge) start() (err error) {
 	}
 	log := zap.NewNop()
 	e.hub = pubsub.NewHub(e.overlay.bus.New(), e.config.limits, log)
+	e.hub.SetIssuers(e.tokens)
 	histories, err := history.NewSet(e.config.histories)
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package pubsub
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"github.com/millrace/millrace/pubsub/hook"
@@ -65,23 +64,11 @@ func (s *Session) conclude(c *command, refusal *hook.Refusal) {
 	}
 }
 
-// takeAsk counts a question for the edge and the token, if they have room for one more,
+// takeAsk counts a question for the edge, the token and its issuer, if they have room for one more,
 // until release.
 func (s *Session) takeAsk() (release func(), ok bool) {
-	all, ofToken := &s.hub.asksInFlight, &s.token.asksInFlight
-	return func() { takeShare(all, ofToken, -1, 0) }, takeShare(all, ofToken, 1, maxAsks)
-}
-
-// takeShare adds n to what all have of a limit and to what one of them has, if it then has no more
-// than is left: alone it can have half, as one of two that want all of it a third. So something is
-// left for whoever comes next. A negative n gives back.
-func takeShare(all, own *atomic.Int64, n, limit int64) bool {
-	if a, o := all.Add(n), own.Add(n); n < 0 || o <= limit-a {
-		return true
-	}
-	all.Add(-n)
-	own.Add(-n)
-	return false
+	h, t := s.hub, s.token
+	return func() { h.takeShare(t, dividedAsks, -1, 0) }, h.takeShare(t, dividedAsks, 1, maxAsks)
 }
 
 // hookSubscription is what hooks see of a subscription.

@@ -56,22 +56,62 @@ type patternCounts struct {
 	all atomic.Int64 // of all tenants
 }
 
+// treeShapes are the shapes of the patterns of a tree. The zero value has none. The mutex of the tree
+// guards it.
+type treeShapes struct {
+	uses     map[pattern.Shape]*shapeUse
+	byIssuer map[string]int // shapes by issuer of the token that had them first
+}
+
+type shapeUse struct {
+	patterns int
+	issuer   string
+}
+
+func (t *treeShapes) add(shape pattern.Shape, issuer string) {
+	if t.uses == nil {
+		t.uses, t.byIssuer = map[pattern.Shape]*shapeUse{}, map[string]int{}
+	}
+	u := t.uses[shape]
+	if u == nil {
+		u = &shapeUse{issuer: issuer}
+		t.uses[shape] = u
+		t.byIssuer[issuer]++
+	}
+	u.patterns++
+}
+
+func (t *treeShapes) remove(shape pattern.Shape) {
+	u := t.uses[shape]
+	if u.patterns--; u.patterns > 0 {
+		return
+	}
+	delete(t.uses, shape)
+	if t.byIssuer[u.issuer]--; t.byIssuer[u.issuer] == 0 {
+		delete(t.byIssuer, u.issuer)
+	}
+}
+
 // hasPatternRoom reports whether a new distinct pattern is within the limits: those of
 // the edge, of the tenant, which has n others of such shapes, and of the token whose
-// session asks for it. Sessions that ask at the same moment can exceed a limit by one
-// each. The caller holds the mutex of the tree that the pattern is for.
-func (h *Hub) hasPatternRoom(n int, shapes map[pattern.Shape]int, shape pattern.Shape, token *tokenState) bool {
+// session asks for it, and its issuer. Who is a guest in the tenant leaves shapes for its owner. Sessions
+// that ask at the same moment can exceed a limit by one each. The caller holds the mutex of the tree
+// that the pattern is for.
+func (h *Hub) hasPatternRoom(n int, shapes *treeShapes, shape pattern.Shape, token *tokenState, of *owner) bool {
 	l := h.limits.Load()
 	over := func(n, limit int) bool { return limit > 0 && n >= limit }
 	switch {
 	case over(int(h.patterns.all.Load()), l.MaxPatterns),
 		over(n, l.patternsOf(l.MaxPatternsPerTenant)),
-		over(int(token.patterns.Load()), l.patternsOf(l.MaxPatternsPerToken)):
+		over(int(token.own.patterns.Load()), l.patternsOf(l.MaxPatternsPerToken)),
+		over(int(token.issuer.patterns.Load()), h.issuerShareOf(l.MaxPatterns, l)):
 		return false
-	case shape == 0 || shapes[shape] > 0:
+	case shape == 0 || shapes.uses[shape] != nil:
 		return true
+	case !of.is(token.issuerName) && over(shapes.byIssuer[token.issuerName], h.issuerShareOf(l.MaxPatternShapesPerTenant, l)):
+		return false
 	}
-	return len(shapes) < l.MaxPatternShapesPerTenant
+	return len(shapes.uses) < l.MaxPatternShapesPerTenant
 }
 
 // patternsOf is a limit of patterns of a tenant or token, or half of the edge's if that is
@@ -83,28 +123,23 @@ func (l *Limits) patternsOf(limit int) int {
 	return limit
 }
 
-// countPattern counts a new distinct pattern, and its shape among those of its tree, which
-// it returns; a token counts the patterns that its sessions were the first to have. The
-// caller holds the mutex of the tree.
-func (h *Hub) countPattern(shapes map[pattern.Shape]int, shape pattern.Shape, token *tokenState) map[pattern.Shape]int {
+// countPattern counts a new distinct pattern, and its shape among those of its tree; a token counts the
+// patterns that its sessions were the first to have. The caller holds the mutex of the tree.
+func (h *Hub) countPattern(shapes *treeShapes, shape pattern.Shape, token *tokenState) {
 	h.patterns.all.Add(1)
-	token.patterns.Add(1)
+	token.own.patterns.Add(1)
+	token.issuer.patterns.Add(1)
 	if shape != 0 {
-		if shapes == nil {
-			shapes = map[pattern.Shape]int{}
-		}
-		shapes[shape]++
+		shapes.add(shape, token.issuerName)
 	}
-	return shapes
 }
 
 // uncountPattern takes countPattern back. The caller holds the mutex of the tree.
-func (h *Hub) uncountPattern(shapes map[pattern.Shape]int, shape pattern.Shape, token *tokenState) {
+func (h *Hub) uncountPattern(shapes *treeShapes, shape pattern.Shape, token *tokenState) {
 	h.patterns.all.Add(-1)
-	token.patterns.Add(-1)
+	token.own.patterns.Add(-1)
+	token.issuer.patterns.Add(-1)
 	if shape != 0 {
-		if shapes[shape]--; shapes[shape] == 0 {
-			delete(shapes, shape)
-		}
+		shapes.remove(shape)
 	}
 }

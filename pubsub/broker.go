@@ -20,6 +20,9 @@ type Message struct {
 	// it; see wire.IsSender. Empty: the token has none, or that edge is of an earlier version.
 	Sender   []byte
 	Delivery wire.Delivery
+	// Issuer is whose share of what the broker has it counts for, beside that of the tenant: the issuer of
+	// the publisher's token, where there are several. Empty: there is one, or it came from another edge.
+	Issuer string
 
 	// Of a message for one connection. HasSubscribers: this edge has subscribers, and none
 	// could take it. LastResort: only subscribers that were told to reconnect may take
@@ -57,6 +60,13 @@ type Receiver interface {
 	// Missed counts messages of other edges that came faster than Receive took
 	// them.
 	Missed(n int)
+}
+
+// OwnerTeller is a [Receiver] that knows whom the tenants belong to that its clients use. Where a broker
+// shares something among tenants, it shares it among owners, too.
+type OwnerTeller interface {
+	// OwnerOf returns whose a tenant is; empty: it is not known, or does not matter. It does not block.
+	OwnerOf(tenant string) string
 }
 
 // Rejecter is a [Receiver] that counts messages of other edges that no edge

@@ -150,7 +150,7 @@ func (s *Session) begin(c *command) {
 // beginPaced waits for the share of a tenant, which the client must have a right in. It reports false
 // if the session ends meanwhile. The caller does not hold s.subscribing.
 func (s *Session) beginPaced(tenant string) (pace, bool) {
-	return s.hub.beginPaced(s.hub.cpuAccountOf([]byte(tenant)), s.done)
+	return s.hub.beginPaced(s.payersFor([]byte(tenant)), s.done)
 }
 
 // paced calls f once the share of a tenant allows it, which the client must have a right in, and
@@ -221,7 +221,7 @@ func (s *Session) queueCommand(key queueKey, c *command, busy bool) bool {
 // takeCommandRoom counts bytes of commands that wait for the edge and the token, if they have room
 // for them. Negative bytes give it back.
 func (s *Session) takeCommandRoom(n int) bool {
-	return takeShare(&s.hub.queuedCommands, &s.token.queuedCommands, int64(n), maxQueuedCommandsOfAll)
+	return s.hub.takeShare(s.token, dividedCommands, int64(n), maxQueuedCommandsOfAll)
 }
 
 // runWorker asks about a command, and then carries out what waits behind it and in queues without a

@@ -69,7 +69,7 @@ func TestCommandsWaitForTheirPattern(t *testing.T) {
 				equal(t, "time until that", time.Since(begin), 0)
 				time.Sleep(time.Duration(c.questions) * time.Second)
 				equal(t, "answers", client.okAndErr(), c.want)
-				equal(t, "bytes of commands that are still counted", r.hub.queuedCommands.Load(), 0)
+				equal(t, "bytes of commands that are still counted", r.hub.amounts[dividedCommands].Load(), 0)
 			})
 		})
 	}
@@ -138,12 +138,12 @@ func TestQueuedCommandsAreBounded(t *testing.T) {
 				switch full {
 				case "token":
 					fits = 2
-					r.hub.tokens["x"].queuedCommands.Store(int64(maxQueuedCommandsOfAll - 2*fits*cost))
+					r.hub.tokens["x"].own.amounts[dividedCommands].Store(int64(maxQueuedCommandsOfAll - 2*fits*cost))
 				case "edge":
 					fits = 2
-					r.hub.queuedCommands.Store(int64(maxQueuedCommandsOfAll - 2*fits*cost))
+					r.hub.amounts[dividedCommands].Store(int64(maxQueuedCommandsOfAll - 2*fits*cost))
 				}
-				before := r.hub.queuedCommands.Load()
+				before := r.hub.amounts[dividedCommands].Load()
 				c.send("SUB:t:a")
 				begin := time.Now()
 				for range fits {
@@ -154,7 +154,7 @@ func TestQueuedCommandsAreBounded(t *testing.T) {
 				equal(t, "time for what has none", time.Since(begin), time.Second)
 				want := strings.Repeat("OK:SUB:t:a ", fits+1) + "OK:UNSUB:t:a"
 				equal(t, "answers", c.okAndErr(), want)
-				equal(t, "bytes of commands that are still counted", r.hub.queuedCommands.Load(), before)
+				equal(t, "bytes of commands that are still counted", r.hub.amounts[dividedCommands].Load(), before)
 			})
 		})
 	}
@@ -175,8 +175,8 @@ func TestSessionEndsWhileCommandsWait(t *testing.T) {
 		r.hub.TokenRevoked("x")
 		expectCalls(t, h, "subscribe? t:a")
 		c.expectClose(wire.CloseForbidden)
-		equal(t, "bytes of commands that are still counted", r.hub.queuedCommands.Load(), 0)
-		equal(t, "questions that are still counted", r.hub.asksInFlight.Load(), 0)
+		equal(t, "bytes of commands that are still counted", r.hub.amounts[dividedCommands].Load(), 0)
+		equal(t, "questions that are still counted", r.hub.amounts[dividedAsks].Load(), 0)
 	})
 }
 

@@ -117,6 +117,6 @@
 // hooks, is done by goroutines of the hub.
 //
 // The other locks are held for moments, and may be taken under any of those above:
-// Hub.tenantsMu, counters.tenantsMu, loads.mu, confirmation.mu, flushQueue.mu and the
+// Hub.tenantsMu, counters.tenantsMu, cpuAccounts.mu, confirmation.mu, flushQueue.mu and the
 // mutexes of buckets; capsRegistry.mu too, under which those of buckets are taken.
 package pubsub

@@ -23,7 +23,7 @@ func (q *sequencer) addSubscriber(s *Session, r *resumable) (*subscription, wire
 	if !known {
 		f = &feed{pattern: r.pattern, shape: r.pattern.Shape()}
 		f.subscribers.Store(new(members))
-		if !q.hub.hasPatternRoom(q.feeds.Len(), q.shapes, f.shape, s.token) {
+		if !q.hub.hasPatternRoom(q.feeds.Len(), &q.shapes, f.shape, s.token, &q.owner) {
 			return nil, wire.CodeTooManyPatterns
 		}
 	}
@@ -38,7 +38,7 @@ func (q *sequencer) addSubscriber(s *Session, r *resumable) (*subscription, wire
 		}
 		q.all[f] = struct{}{}
 		f.token = s.token
-		q.shapes = q.hub.countPattern(q.shapes, f.shape, s.token)
+		q.hub.countPattern(&q.shapes, f.shape, s.token)
 	}
 	return sub, ""
 }
@@ -53,7 +53,7 @@ func (q *sequencer) removeSubscriber(sub *subscription) {
 	if left.len() == 0 {
 		q.feeds.Delete(f.pattern)
 		delete(q.all, f)
-		q.hub.uncountPattern(q.shapes, f.shape, f.token)
+		q.hub.uncountPattern(&q.shapes, f.shape, f.token)
 	}
 	q.feedsMu.Unlock()
 	if q.shared != nil {

@@ -16,7 +16,7 @@ type flushList struct {
 	sessions [flushListLen]*Session
 	n        int
 	next     *flushList
-	account  *cpuAccount // that the writes are charged to; nil: the caller charges them
+	payers   payers // that the writes are charged to; none: the caller charges them
 }
 
 var flushLists = sync.Pool{New: func() any { return new(flushList) }}
@@ -39,9 +39,9 @@ func (o *flushList) add(s *Session) *flushList {
 // start starts the writes to the sessions of o, and of the lists behind it, with at most
 // so many goroutines: no more than can run at once. More would keep messages of smaller
 // channels waiting behind all of them.
-func (o *flushList) start(l *cpuAccount, most int) {
+func (o *flushList) start(by payers, most int) {
 	for each := o; each != nil; each = each.next {
-		each.account = l
+		each.payers = by
 	}
 	if o == nil {
 		return
@@ -95,9 +95,9 @@ func (o *flushList) flush() {
 		o.sessions[i] = nil
 	}
 	b.release()
-	if o.account != nil {
-		hub.chargeTime(o.account, since)
+	if o.payers.tenant != nil {
+		hub.chargeTime(o.payers, since)
 	}
-	o.n, o.next, o.account = 0, nil, nil
+	o.n, o.next, o.payers = 0, nil, payers{}
 	flushLists.Put(o)
 }

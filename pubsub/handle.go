@@ -124,7 +124,7 @@ func (s *Session) publish(p wire.Publish) {
 	if hs := s.hub.histories.Load(); hs != nil && hs.set != nil && s.publishKept(hs, p) {
 		return
 	}
-	pace, ok := s.hub.beginPaced(s.cachedAccount(p.Tenant), s.done)
+	pace, ok := s.hub.beginPaced(s.cachedPayers(p.Tenant), s.done)
 	if !ok {
 		return
 	}
@@ -139,12 +139,12 @@ func (s *Session) publish(p wire.Publish) {
 	}
 }
 
-// cachedAccount returns the load of a tenant.
-func (s *Session) cachedAccount(tenant []byte) *cpuAccount {
+// cachedPayers is payersFor for the reader.
+func (s *Session) cachedPayers(tenant []byte) payers {
 	if !s.lastAccount.is(tenant) {
 		s.lastAccount = s.hub.cpuAccountOf(tenant)
 	}
-	return s.lastAccount
+	return payers{s.lastAccount, s.hub.issuerCPU(s.token)}
 }
 
 var defaultTenant = []byte(wire.DefaultTenant)

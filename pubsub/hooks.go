@@ -181,10 +181,14 @@ func (h *Hub) Operated(o hook.Operation) {
 
 // hookClient is what hooks see of the session.
 func (s *Session) hookClient() hook.Client {
+	issuer := ""
+	if s.hub.isDivided() {
+		issuer = s.token.issuerName
+	}
 	return hook.Client{
 		ID: s.client.ID, TokenID: s.identity.TokenID, Tenants: s.identity.Tenants,
 		IP: s.client.IP, Transport: s.client.Transport, Since: s.client.Since,
-		Subject: s.identity.Subject, Info: s.identity.Info,
+		Subject: s.identity.Subject, Info: s.identity.Info, Issuer: issuer,
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -296,7 +295,7 @@ func TestSessionEndsWhileHooksAreAsked(t *testing.T) {
 		c.Session.Revoke()
 		expectCalls(t, h, "connected x", "subscribe? t:a", "disconnected 4403 token_revoked")
 		equal(t, "faults", r.hub.Metrics().HookFaults, 0)
-		equal(t, "questions that are still counted", r.hub.asksInFlight.Load(), 0)
+		equal(t, "questions that are still counted", r.hub.amounts[dividedAsks].Load(), 0)
 	})
 }
 
@@ -331,20 +330,20 @@ func TestAskingIsBounded(t *testing.T) {
 		// No token takes more than is left: one token half, and two tokens a third each.
 		same, other := r.connect("x"), r.connect("y")
 		for _, full := range []int64{maxAsks / 2, maxAsks / 3, maxAsks} {
-			r.hub.asksInFlight.Store(maxAsks - full)
-			r.hub.tokens["x"].asksInFlight.Store(full)
+			r.hub.amounts[dividedAsks].Store(maxAsks - full)
+			r.hub.tokens["x"].own.amounts[dividedAsks].Store(full)
 			same.answer("SUB:t:b", "ERR:try_later:SUB:t:b")
 		}
-		r.hub.asksInFlight.Store(maxAsks)
+		r.hub.amounts[dividedAsks].Store(maxAsks)
 		other.answer("SUB:t:b", "ERR:try_later:SUB:t:b")
-		r.hub.asksInFlight.Store(hook.MaxAsked)
-		r.hub.tokens["x"].asksInFlight.Store(hook.MaxAsked)
+		r.hub.amounts[dividedAsks].Store(hook.MaxAsked)
+		r.hub.tokens["x"].own.amounts[dividedAsks].Store(hook.MaxAsked)
 		other.send("SUB:t:c")
 		close(release)
 		<-done
 		other.expect("OK:SUB:t:c")
 		equal(t, "answers", len(busy.take()), 2*hook.MaxAsked)
-		equal(t, "questions that are still counted", r.hub.asksInFlight.Load(), 0)
+		equal(t, "questions that are still counted", r.hub.amounts[dividedAsks].Load(), 0)
 	})
 }
 
@@ -402,21 +401,4 @@ func TestSetHooks(t *testing.T) {
 		expectCalls(t, old, "connected x")
 		expectCalls(t, next, "publish? t:a 1 ", "disconnected 4403 token_revoked")
 	})
-}
-
-// Two tokens that want all of a limit leave room for a third.
-func TestTakeShareLeavesRoom(t *testing.T) {
-	var all, a, b, c atomic.Int64
-	for range 100 {
-		takeShare(&all, &a, 1, 90)
-		takeShare(&all, &b, 1, 90)
-	}
-	if a.Load() != 30 || b.Load() != 30 || all.Load() != 60 || !takeShare(&all, &c, 1, 90) {
-		t.Errorf("two have %d and %d of %d, and a third %d", a.Load(), b.Load(), all.Load(), c.Load())
-	}
-	takeShare(&all, &a, -a.Load(), 90)
-	takeShare(&all, &b, -b.Load(), 90)
-	for takeShare(&all, &c, 1, 90) {
-	}
-	equal(t, "what one has alone", c.Load(), 45)
 }

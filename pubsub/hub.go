@@ -18,6 +18,8 @@ var (
 	// A tenant of the token, or the client's address, has.
 	ErrTenantFull  = errors.New("a tenant of this token has reached its limit of connections on this edge")
 	ErrAddressFull = errors.New("this address has reached its limit of connections on this edge")
+	// The token's issuer has; see Issuers.
+	ErrIssuerFull = errors.New("the issuer of this token has reached its share of the connections on this edge")
 	// The token's subject has, in one of its tenants.
 	ErrSubjectFull = errors.New("the subject of this token has reached its limit of connections on this edge")
 	// The edge has no memory for the rights of one more token, or for those of one of its tenants.
@@ -48,11 +50,8 @@ type Hub struct {
 	linkWatch     linkWatch
 	hooks         atomic.Pointer[hooks]
 	hookFaults    faultLog
-	asksInFlight  atomic.Int64 // questions to hooks about sessions and subscriptions that are under way
-
-	admittedPending atomic.Int64 // connections that hooks are asked about, and are still pending
-
-	queuedCommands atomic.Int64 // bytes of commands that wait for hooks; see takeCommandRoom
+	amounts       amounts // of all
+	issuers       atomic.Pointer[Issuers]
 
 	histories  atomic.Pointer[histories] // nil: there never were any
 	sequencers sequencers
@@ -66,6 +65,7 @@ type Hub struct {
 	tokens          map[string]*tokenState
 	rightBytes      int // of all tokens
 	tenantAccounts  accounts[string]
+	issuerAccounts  accounts[string]
 	addressAccounts accounts[netip.Addr] // networks
 	subjectAccounts accounts[tenantSubject]
 	nextID          uint64
@@ -91,6 +91,7 @@ func NewHub(broker Broker, limits Limits, log *zap.Logger) *Hub {
 		tokens:          map[string]*tokenState{},
 		epoch:           time.Now().Add(-1), // no time is zero
 		tenantAccounts:  accounts[string]{},
+		issuerAccounts:  accounts[string]{},
 		addressAccounts: accounts[netip.Addr]{},
 		subjectAccounts: accounts[tenantSubject]{},
 		quit:            make(chan struct{}),
@@ -110,7 +111,7 @@ func (h *Hub) SetLimits(l Limits) {
 	if old == nil {
 		return
 	}
-	if old.TenantShare != l.TenantShare {
+	if old.TenantShare != l.TenantShare || old.IssuerShare != l.IssuerShare {
 		h.resetCPUAccounts()
 	}
 	if old.TenantIngressKB != l.TenantIngressKB {
@@ -178,11 +179,12 @@ func (h *Hub) Admit(id Identity, client Client) (*Session, error) {
 		s.token = &tokenState{
 			sessions: map[*Session]struct{}{}, caps: h.idleTokenCaps.take(id.TokenID), tenants: id.Tenants,
 			subject: id.Subject, sender: senderOf(id), rightBytes: id.RightBytes,
+			issuerName: id.Issuer, issuer: h.issuerAccounts.acquire(id.Issuer),
 		}
 		if s.token.caps == nil {
 			s.token.caps = new(byteCaps)
 		}
-		s.token.accounts = append(s.token.accounts, &s.token.own)
+		s.token.accounts = append(s.token.accounts, &s.token.own, s.token.issuer)
 		for _, tenant := range id.Tenants {
 			s.token.accounts = append(s.token.accounts, h.tenantAccounts.acquire(tenant))
 			if id.Subject != "" {

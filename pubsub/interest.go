@@ -19,9 +19,10 @@ type tenant struct {
 	tree    pattern.Tree[*interest]
 	removed atomic.Bool // emptied and taken out of the hub
 	account atomic.Pointer[cpuAccount]
+	owner   owner
 	mu      sync.Mutex // held while something changes
 
-	shapes map[pattern.Shape]int // how many of its patterns have each shape; guarded by mu
+	shapes treeShapes // of its patterns; guarded by mu
 }
 
 // interest is one distinct pattern of a tenant with its local subscribers.
@@ -90,11 +91,12 @@ func (h *Hub) addSubscription(name string, p pattern.Pattern, s *Session, own bo
 	t := h.lockTenant(name)
 	defer t.mu.Unlock()
 	defer h.removeIfEmpty(t)
+	t.owner.use(h, name, s.token.issuerName)
 	in, known := t.tree.Get(p)
 	if !known {
 		in = &interest{pattern: p, patterns: [1]string{p.String()}, shape: p.Shape()}
 		in.subscribers.Store(new(members))
-		if !h.hasPatternRoom(t.tree.Len(), t.shapes, in.shape, s.token) {
+		if !h.hasPatternRoom(t.tree.Len(), &t.shapes, in.shape, s.token, &t.owner) {
 			return nil, wire.CodeTooManyPatterns
 		}
 	}
@@ -110,7 +112,7 @@ func (h *Hub) addSubscription(name string, p pattern.Pattern, s *Session, own bo
 	if !known {
 		t.tree.Insert(p, in)
 		in.token = s.token
-		t.shapes = h.countPattern(t.shapes, in.shape, s.token)
+		h.countPattern(&t.shapes, in.shape, s.token)
 		in.follows = h.currentHistories().followsOf(name, p)
 		in.missing = 1 + len(in.follows.names)
 		in.follows.begin(in.confirm)
@@ -131,7 +133,7 @@ func (h *Hub) removeSubscription(name string, sub *subscription) {
 		return
 	}
 	t.tree.Delete(in.pattern)
-	h.uncountPattern(t.shapes, in.shape, in.token)
+	h.uncountPattern(&t.shapes, in.shape, in.token)
 	in.follows.end()
 	h.broker.Unsubscribe(name, in.pattern.String())
 	h.removeIfEmpty(t)

@@ -44,7 +44,7 @@ func (s *Session) publishKept(hs *histories, p wire.Publish) bool {
 	if !s.window.awaitRoom(size) {
 		return true
 	}
-	pace, ok := s.hub.beginPaced(s.cachedAccount(p.Tenant), s.done)
+	pace, ok := s.hub.beginPaced(s.cachedPayers(p.Tenant), s.done)
 	if !ok {
 		return true
 	}
@@ -57,6 +57,7 @@ func (s *Session) publishKept(hs *histories, p wire.Publish) bool {
 			s.rejectPublish(p, wire.CodeHistoryUnavailable)
 			return true
 		}
+		q.owner.use(s.hub, tenant, s.token.issuerName)
 	}
 	s.hub.count.messagesIn.Add(1)
 	s.hub.countTenant(s.hub.limits.Load(), p.Tenant, 1, 0)
@@ -66,6 +67,7 @@ func (s *Session) publishKept(hs *histories, p wire.Publish) bool {
 	e.Message = history.Message{
 		History: of.Name, Tenant: tenant,
 		Channel: bytes[:n:n], Payload: bytes[m:], Sender: s.token.sender, Stored: e.stored, TokenID: s.identity.TokenID,
+		Owner: s.keptTenant.owner,
 	}
 	if m > n {
 		e.Key = bytes[n:m:m]

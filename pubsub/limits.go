@@ -47,6 +47,11 @@ type Limits struct {
 	// TenantShare is how much of the processors, in percent, the messages of a
 	// tenant may use while those of other tenants come, too; 0 and 100: no limit.
 	TenantShare int
+	// IssuerShare is how much of the edge, in percent, the tokens of one issuer may take where there
+	// are several (see [Issuers]): of MaxConnections, QueueMemory, RightMemory, MaxPatterns and
+	// what is known of presence, and of the processors while messages of others' tokens come, too.
+	// 0 and 100: no limit.
+	IssuerShare int
 }
 
 // DefaultLimits are the documented defaults of an edge (docs/configuration.md).
@@ -67,6 +72,7 @@ func DefaultLimits() Limits {
 		MaxPatternShapesPerTenant: 256,
 		MaxPatterns:               1_000_000,
 		TenantShare:               50,
+		IssuerShare:               50,
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// cpuAccount is what the messages of a tenant cost this edge, in processor time: from
+// cpuAccount is what the messages of a tenant, or an issuer, cost this edge, in processor time: from
 // accepting a message, or receiving it from another edge, to the writes that the
 // same goroutine makes. The time is measured, so whatever makes a message expensive
 // is counted: its subscribers, their patterns or its size.
@@ -21,8 +21,12 @@ import (
 // fan-outs pause in between. What waits is what the tenant's clients send next, so
 // nothing is lost, and the processors beside the share are there for all others. A
 // tenant alone on the edge never waits.
+//
+// The same holds for issuers (Limits.IssuerShare), whose tenants have one share together while
+// messages of other issuers' tokens come.
 type cpuAccount struct {
 	name      string
+	group     *cpuAccounts
 	removed   atomic.Bool   // taken out of the hub
 	paidUntil atomic.Int64  // when its share has paid for all that it used, on the hub's clock
 	turns     chan struct{} // a semaphore: holds an element for each message that has a turn
@@ -45,54 +49,66 @@ const (
 	maxPause = 10 * time.Millisecond
 )
 
-// loads holds the loads of the tenants in use.
+// loads holds the loads of the tenants and issuers in use.
 type loads struct {
-	mu       sync.Mutex
-	byTenant map[string]*cpuAccount
-	sweepAt  int                        // with so many loads, unused ones are removed
-	latest   atomic.Pointer[cpuAccount] // of the tenant whose message came last
-	rivalAt  atomic.Int64               // when latest last changed to another tenant, on the hub's clock; 0: never
-	paused   atomic.Int64               // the sum of all pauses, ns
+	tenants, issuers cpuAccounts
+	paused           atomic.Int64 // the sum of all pauses, ns
 }
+
+// cpuAccounts are the accounts of all tenants, or of all issuers.
+type cpuAccounts struct {
+	mu      sync.Mutex
+	byName  map[string]*cpuAccount
+	sweepAt int                        // with so many accounts, unused ones are removed
+	latest  atomic.Pointer[cpuAccount] // of whom the message was that came last
+	rivalAt atomic.Int64               // when latest last changed to another one, on the hub's clock; 0: never
+}
+
+// payers are who pays for a message. A nil one pays nothing.
+type payers struct{ tenant, issuer *cpuAccount }
 
 // cpuAccountOf returns the load of a tenant, and makes it if there is none.
 func (h *Hub) cpuAccountOf(tenant []byte) *cpuAccount {
-	g := &h.loads
+	return h.cpuAccountIn(&h.loads.tenants, tenant)
+}
+
+func (h *Hub) cpuAccountIn(g *cpuAccounts, name []byte) *cpuAccount {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	l := g.byTenant[string(tenant)]
+	l := g.byName[string(name)]
 	if l != nil {
 		return l
 	}
-	if g.byTenant == nil {
-		g.byTenant, g.sweepAt = map[string]*cpuAccount{}, minSweep
+	if g.byName == nil {
+		g.byName, g.sweepAt = map[string]*cpuAccount{}, minSweep
 	}
-	if len(g.byTenant) >= g.sweepAt {
+	if len(g.byName) >= g.sweepAt {
 		old := int64(h.now() - unusedKept)
-		maps.DeleteFunc(g.byTenant, func(_ string, l *cpuAccount) bool {
+		maps.DeleteFunc(g.byName, func(_ string, l *cpuAccount) bool {
 			unused := l.paidUntil.Load() < old
 			if unused {
 				l.removed.Store(true)
 			}
 			return unused
 		})
-		g.sweepAt = max(minSweep, 2*len(g.byTenant))
+		g.sweepAt = max(minSweep, 2*len(g.byName))
 	}
-	l = &cpuAccount{name: string(tenant), turns: make(chan struct{}, h.turnsPerTenant())}
+	l = &cpuAccount{name: string(name), group: g, turns: make(chan struct{}, h.turnsOf(g))}
 	l.paidUntil.Store(int64(h.now() - loadCredit))
-	g.byTenant[l.name] = l
+	g.byName[l.name] = l
 	return l
 }
 
-// resetCPUAccounts makes every tenant begin anew, with the turns of a new share.
+// resetCPUAccounts makes every tenant and issuer begin anew, with the turns of a new share.
 func (h *Hub) resetCPUAccounts() {
-	g := &h.loads
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, l := range g.byTenant {
-		l.removed.Store(true)
+	for _, g := range []*cpuAccounts{&h.loads.tenants, &h.loads.issuers} {
+		g.mu.Lock()
+		for _, l := range g.byName {
+			l.removed.Store(true)
+		}
+		clear(g.byName)
+		g.mu.Unlock()
 	}
-	clear(g.byTenant)
 }
 
 // is reports whether l is the load of this tenant.
@@ -100,15 +116,20 @@ func (l *cpuAccount) is(tenant []byte) bool {
 	return l != nil && l.name == string(tenant) && !l.removed.Load()
 }
 
-// turnsPerTenant is how many processors the share of a tenant has, at least one.
-func (h *Hub) turnsPerTenant() int { return max(1, processors()*h.limits.Load().TenantShare/100) }
+// turnsOf is how many processors the share of a tenant or an issuer has, at least one.
+func (h *Hub) turnsOf(g *cpuAccounts) int { return max(1, processors()*h.processorShare(g)/100) }
 
-// processorShare is what a tenant may use of the processors, in percent; 0: all.
-func (h *Hub) processorShare() int {
-	if share := h.limits.Load().TenantShare; share > 0 && share < 100 {
-		return share
+// processorShare is what a tenant or an issuer may use of the processors, in percent; 0: all. Without
+// one for tenants, there is none for issuers.
+func (h *Hub) processorShare(g *cpuAccounts) int {
+	l := h.limits.Load()
+	switch {
+	case l.TenantShare <= 0 || l.TenantShare >= 100:
+		return 0
+	case g == &h.loads.issuers:
+		return l.issuerShare()
 	}
-	return 0
+	return l.TenantShare
 }
 
 // processors is GOMAXPROCS as it was at the first call: to ask for it takes a lock.
@@ -128,9 +149,35 @@ func (h *Hub) tenantCPU(t *tenant, name []byte) *cpuAccount {
 	return l
 }
 
-// noteMessage notes that a message of l's tenant came.
+// tenantPayers are who pays for a message of a tenant that comes from the broker or a store. Its
+// publisher is not known here: its issuer is the tenant's owner.
+func (h *Hub) tenantPayers(t *tenant, name []byte) payers {
+	p := payers{tenant: h.tenantCPU(t, name)}
+	if t != nil {
+		p.issuer = t.owner.cpuAccount(h)
+	}
+	return p
+}
+
+// issuerCPU returns the account of a token's issuer.
+func (h *Hub) issuerCPU(t *tokenState) *cpuAccount {
+	l := t.issuer.cpu.Load()
+	if l == nil || l.removed.Load() {
+		l = h.cpuAccountIn(&h.loads.issuers, []byte(t.issuerName))
+		t.issuer.cpu.Store(l)
+	}
+	return l
+}
+
+// payersFor are who pays for what a session does in a tenant: its token's issuer, whomever the tenant
+// belongs to.
+func (s *Session) payersFor(tenant []byte) payers {
+	return payers{s.hub.cpuAccountOf(tenant), s.hub.issuerCPU(s.token)}
+}
+
+// noteMessage notes that a message came for which l pays.
 func (h *Hub) noteMessage(l *cpuAccount, now time.Duration) {
-	g := &h.loads
+	g := l.group
 	switch latest := g.latest.Load(); latest {
 	case l:
 	case nil:
@@ -141,15 +188,24 @@ func (h *Hub) noteMessage(l *cpuAccount, now time.Duration) {
 	}
 }
 
-// chargeTime counts the time since then as used by the tenant, and returns the time now.
-func (h *Hub) chargeTime(l *cpuAccount, since time.Duration) (now time.Duration) {
+// chargeTime counts the time since then as used by the payers, and returns the time now.
+func (h *Hub) chargeTime(p payers, since time.Duration) (now time.Duration) {
 	now = h.now()
-	h.chargeAt(l, now, now-since)
+	h.charge(p, now, now-since)
 	return now
 }
 
+// charge counts time as used by the payers. For issuers, that is only done while messages of several
+// come: all publishers of one would otherwise change the same word, for nothing.
+func (h *Hub) charge(p payers, now, used time.Duration) {
+	h.chargeAt(p.tenant, now, used)
+	if p.issuer != nil && h.contended(p.issuer.group, now) {
+		h.chargeAt(p.issuer, now, used)
+	}
+}
+
 func (h *Hub) chargeAt(l *cpuAccount, now, used time.Duration) {
-	share := h.processorShare()
+	share := h.processorShare(l.group)
 	if share == 0 {
 		return
 	}
@@ -163,16 +219,24 @@ func (h *Hub) chargeAt(l *cpuAccount, now, used time.Duration) {
 	}
 }
 
-// contended reports whether messages of several tenants came within rivalTime.
-func (h *Hub) contended(now time.Duration) bool {
-	rival := h.loads.rivalAt.Load()
+// contended reports whether messages of several tenants, or issuers, came within rivalTime.
+func (h *Hub) contended(g *cpuAccounts, now time.Duration) bool {
+	rival := g.rivalAt.Load()
 	return rival != 0 && now-time.Duration(rival) <= rivalTime
 }
 
-// debt returns how long a tenant has to wait: 0 while no other tenant publishes.
+// debt returns how long a tenant or an issuer has to wait: 0 while no other one publishes.
 func (h *Hub) debt(l *cpuAccount, now time.Duration) time.Duration {
-	if debt := time.Duration(l.paidUntil.Load()) - now; debt > 0 && h.contended(now) {
+	if l == nil {
+		return 0
+	}
+	if debt := time.Duration(l.paidUntil.Load()) - now; debt > 0 && h.contended(l.group, now) {
 		return debt
 	}
 	return 0
+}
+
+// debtOf is how long the payers have to wait.
+func (h *Hub) debtOf(p payers, now time.Duration) time.Duration {
+	return max(h.debt(p.tenant, now), h.debt(p.issuer, now))
 }

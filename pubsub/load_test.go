@@ -54,7 +54,7 @@ func TestShareOfTenant(t *testing.T) {
 				time.Sleep(c.quiet)
 				a := r.debtor("other", debt)
 				took := r.took(func() {
-					p, ok := r.hub.beginPaced(a, nil)
+					p, ok := r.hub.beginPaced(payers{tenant: a}, nil)
 					if !ok {
 						t.Error("the message is refused")
 					}
@@ -74,7 +74,7 @@ func TestDebtIsBounded(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		r.company()
 		a := r.debtor("other", time.Hour)
-		if took := r.took(func() { r.hub.beginPaced(a, nil) }); took > maxLoadDebt+time.Millisecond {
+		if took := r.took(func() { r.hub.beginPaced(payers{tenant: a}, nil) }); took > maxLoadDebt+time.Millisecond {
 			t.Errorf("a message waited for %v", took)
 		}
 	})
@@ -86,14 +86,14 @@ func TestTurns(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		r.company()
 		a := r.debtor("other", time.Millisecond)
-		turns := make([]pace, r.hub.turnsPerTenant())
+		turns := make([]pace, r.hub.turnsOf(&r.hub.loads.tenants))
 		for i := range turns {
-			turns[i], _ = r.hub.beginPaced(a, nil)
+			turns[i], _ = r.hub.beginPaced(payers{tenant: a}, nil)
 			r.debtor("other", time.Millisecond)
 		}
 		broken, results := make(chan struct{}), make(chan bool)
 		wait := func() {
-			_, ok := r.hub.beginPaced(a, broken)
+			_, ok := r.hub.beginPaced(payers{tenant: a}, broken)
 			results <- ok
 		}
 		go wait()
@@ -122,9 +122,9 @@ func TestTurns(t *testing.T) {
 func TestTurnsOfBurst(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		a := r.hub.cpuAccountOf([]byte("other"))
-		n := r.hub.turnsPerTenant()
+		n := r.hub.turnsOf(&r.hub.loads.tenants)
 		begin := func() pace {
-			p, ok := r.hub.beginPaced(a, nil)
+			p, ok := r.hub.beginPaced(payers{tenant: a}, nil)
 			if !ok {
 				t.Error("the message is refused")
 			}
@@ -170,8 +170,8 @@ func TestShareChanges(t *testing.T) {
 		more.TenantShare = 99
 		r.hub.SetLimits(more)
 		equal(t, "time that a message waited", r.took(func() { s.publish("other", "x", "2") }), 0)
-		if b := r.hub.cpuAccountOf([]byte("other")); b == a || cap(b.turns) != r.hub.turnsPerTenant() {
-			t.Errorf("%d turns, want %d", cap(b.turns), r.hub.turnsPerTenant())
+		if b := r.hub.cpuAccountOf([]byte("other")); b == a || cap(b.turns) != r.hub.turnsOf(&r.hub.loads.tenants) {
+			t.Errorf("%d turns, want %d", cap(b.turns), r.hub.turnsOf(&r.hub.loads.tenants))
 		}
 	})
 }
@@ -218,7 +218,7 @@ func TestPauseKeepsNothingBack(t *testing.T) {
 		}
 		synctest.Wait()
 		p := publication{tenant: []byte("other"), channel: []byte("a"), limits: r.hub.limits.Load(), subsVersion: r.hub.subsVersion.Load()}
-		pace, ok := r.hub.beginPaced(r.hub.cpuAccountOf(p.tenant), nil) // without company
+		pace, ok := r.hub.beginPaced(payers{tenant: r.hub.cpuAccountOf(p.tenant)}, nil) // without company
 		if !ok {
 			t.Fatal("it does not begin")
 		}
@@ -250,14 +250,14 @@ func TestManyLoads(t *testing.T) {
 		for i := range 10 * minSweep {
 			r.hub.cpuAccountOf(fmt.Append(nil, i))
 		}
-		if n := len(r.hub.loads.byTenant); n < 10*minSweep {
+		if n := len(r.hub.loads.tenants.byName); n < 10*minSweep {
 			t.Errorf("%d loads are left of those in use", n)
 		}
 		time.Sleep(2 * unusedKept)
 		for i := range 20 * minSweep {
 			r.hub.cpuAccountOf(fmt.Append(nil, "new", i))
 		}
-		if n := len(r.hub.loads.byTenant); n > 21*minSweep {
+		if n := len(r.hub.loads.tenants.byName); n > 21*minSweep {
 			t.Errorf("%d loads are kept", n)
 		}
 		c.publish("kept", "x", "2")

@@ -42,7 +42,7 @@ func TestPresencePaced(t *testing.T) {
 		for _, line := range []string{"JOIN:t:no.a", "WHO:t:no.a:count"} {
 			ann.answer(line, "ERR:permission_denied:"+strings.TrimSuffix(line, ":count"))
 		}
-		equal(t, "t is charged for who has no right there", r.hub.loads.byTenant["t"] != nil, false)
+		equal(t, "t is charged for who has no right there", r.hub.loads.tenants.byName["t"] != nil, false)
 		for _, line := range []string{"JOIN:t:room.a", "WHO:t:room.*", "LEAVE:t:room.a", "UNWHO:t:room.*"} {
 			r.company()
 			r.debtor("t", 100*time.Millisecond)
@@ -56,7 +56,7 @@ func TestPresencePaced(t *testing.T) {
 		}
 		a := r.hub.cpuAccountOf([]byte("t"))
 		before := a.paidUntil.Load()
-		r.hub.presenceWorked("t", 10*time.Millisecond)
+		r.hub.presenceWorked("t", "", 10*time.Millisecond)
 		if a.paidUntil.Load() <= before {
 			t.Error("what watchers are told is not charged")
 		}

@@ -156,7 +156,7 @@ func (p *PendingConn) Release() {
 		p.hub.mu.Lock()
 		defer p.hub.mu.Unlock()
 		if p.token != nil {
-			takeShare(&p.hub.admittedPending, &p.token.admittedPending, -1, 0)
+			p.hub.takeShare(p.token, dividedAdmitted, -1, 0)
 		}
 		if first := p.set.waiting.Front(); first != nil {
 			close(p.set.waiting.Remove(first).(chan struct{}))
@@ -172,7 +172,7 @@ func (p *PendingConn) Release() {
 // one is released: otherwise the clients of one token would take the places of all who have yet to
 // show theirs. It is called before Release, by the same goroutine.
 func (p *PendingConn) Admitted(s *Session) {
-	if takeShare(&p.hub.admittedPending, &s.token.admittedPending, 1, MaxHandshakes) {
+	if p.hub.takeShare(s.token, dividedAdmitted, 1, MaxHandshakes) {
 		p.token = s.token
 		return
 	}

@@ -68,7 +68,8 @@ func (h *Hub) SetPresences(set *presence.Set) {
 func (h *Hub) newPresences() *presences {
 	o := presence.Options{
 		Joined: h.runJoinedHooks, Left: h.runLeftHooks, Patterns: h.watchedPatterns,
-		Worked: h.presenceWorked,
+		Worked: h.presenceWorked, Owner: h.sharedOwnerOf,
+		Share: func(all int) int { return h.issuerShareOf(all, h.limits.Load()) },
 	}
 	carrier, carries := h.broker.(PresenceCarrier)
 	if carries {
@@ -98,9 +99,13 @@ func (h *Hub) watchedPatterns() (all, ofTenant int) {
 	return all, ofTenant
 }
 
-// presenceWorked charges to a tenant what it took to tell its watchers.
-func (h *Hub) presenceWorked(tenant string, used time.Duration) {
-	h.chargeAt(h.cpuAccountOf([]byte(tenant)), h.now(), used)
+// presenceWorked charges to a tenant, and its owner, what it took to tell its watchers.
+func (h *Hub) presenceWorked(tenant, owner string, used time.Duration) {
+	by := payers{tenant: h.cpuAccountOf([]byte(tenant))}
+	if owner != "" {
+		by.issuer = h.cpuAccountIn(&h.loads.issuers, []byte(owner))
+	}
+	h.charge(by, h.now(), used)
 }
 
 // stopPresences ends what the hub runs for presences.
@@ -166,18 +171,18 @@ func (h *Hub) PresenceUsage() []presence.Usage {
 	return nil
 }
 
-func (h *Hub) runJoinedHooks(key presence.Key, info []byte) {
+func (h *Hub) runJoinedHooks(key presence.Key, owner string, info []byte) {
 	if list := h.hooks.Load().joined; len(list) > 0 {
 		runHooks(h, list, func(o hook.JoinObserver) {
-			o.Joined(hook.Member{Tenant: key.Tenant, Channel: key.Channel, Subject: key.Subject, Info: info})
+			o.Joined(hook.Member{Tenant: key.Tenant, Channel: key.Channel, Subject: key.Subject, Info: info, Issuer: owner})
 		})
 	}
 }
 
-func (h *Hub) runLeftHooks(key presence.Key) {
+func (h *Hub) runLeftHooks(key presence.Key, owner string) {
 	if list := h.hooks.Load().left; len(list) > 0 {
 		runHooks(h, list, func(o hook.LeaveObserver) {
-			o.Left(hook.Member{Tenant: key.Tenant, Channel: key.Channel, Subject: key.Subject})
+			o.Left(hook.Member{Tenant: key.Tenant, Channel: key.Channel, Subject: key.Subject, Issuer: owner})
 		})
 	}
 }

@@ -49,6 +49,7 @@ func (h *Hub) publish(m wire.Publish, sender []byte, lastTenant **tenant, pace p
 	}
 	err := h.broker.Publish(Message{
 		Tenant: m.Tenant, Channel: m.Channel, Payload: m.Payload, Sender: sender, Delivery: m.Delivery, HasSubscribers: p.hasSubscribers,
+		Issuer: h.sharingIssuer(&p.pace),
 	})
 	if err != nil {
 		h.Unsent(1)
@@ -141,7 +142,7 @@ func (p *publication) flush() {
 	list := p.toFlush
 	p.toFlush = nil
 	if !p.pace.writesInline() {
-		list.start(p.pace.account, p.pace.maxWriters())
+		list.start(p.pace.payers, p.pace.maxWriters())
 		return
 	}
 	for list != nil {

@@ -9,7 +9,7 @@ func (h *Hub) Receive(m Message) int {
 		return 0
 	}
 	t := h.tenant(m.Tenant)
-	p := h.publication(m.Tenant, m.Channel, m.Payload, m.Sender, h.beginPacedReceived(h.tenantCPU(t, m.Tenant)))
+	p := h.publication(m.Tenant, m.Channel, m.Payload, m.Sender, h.beginPacedReceived(h.tenantPayers(t, m.Tenant)))
 	defer p.pace.end()
 	p.lastResort = m.LastResort
 	if m.Delivery == wire.Broadcast {
@@ -32,8 +32,8 @@ func (h *Hub) Interested(tenant, channel []byte) bool {
 	if t == nil {
 		return false
 	}
-	l, since := h.tenantCPU(t, tenant), h.now()
-	defer h.chargeTime(l, since)
+	by, since := h.tenantPayers(t, tenant), h.now()
+	defer h.chargeTime(by, since)
 	m := matchers.Get().(*matcher)
 	defer m.release()
 	m.match(t, channel)

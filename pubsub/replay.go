@@ -98,7 +98,7 @@ func (s *Session) replayPage(r *resumable, room int) (page history.Page, err err
 	query.After, query.Newest = r.cursor.N, r.newest
 	page, err = q.store.Read(ctx, query)
 	if page.Work > 0 { // what it waited for is not the tenant's to pay
-		s.hub.chargeAt(s.hub.cpuAccountOf([]byte(q.id.tenant)), s.hub.now(), page.Work)
+		s.hub.charge(s.payersFor([]byte(q.id.tenant)), s.hub.now(), page.Work)
 	}
 	if err != nil {
 		return page, err
@@ -118,10 +118,11 @@ func (s *Session) replayPage(r *resumable, room int) (page history.Page, err err
 // encodePage makes the frames of a page.
 func (s *Session) encodePage(r *resumable, page history.Page, v variant) (frames []*frame) {
 	tenant := []byte(r.key.tenant)
-	l := s.hub.cpuAccountOf(tenant)
-	now := s.hub.now() // the tenant has paid for what it used before: see replays
-	s.hub.noteMessage(l, now)
-	defer func() { s.hub.chargeTime(l, now) }()
+	by := s.payersFor(tenant)
+	now := s.hub.now() // they have paid for what they used before: see replays
+	s.hub.noteMessage(by.tenant, now)
+	s.hub.noteMessage(by.issuer, now)
+	defer func() { s.hub.chargeTime(by, now) }()
 	before := r.cursor
 	for _, m := range page.Messages {
 		p := publication{tenant: tenant, channel: []byte(m.Channel), payload: m.Payload, sender: m.Sender, at: now}

@@ -5,7 +5,7 @@ import "sync"
 const (
 	// maxReplays is how many pages an edge reads from its histories at the same time, and
 	// maxReplaysOfOne how many of these are for one tenant, or one token. For one session it
-	// is one. What is beyond waits its turn.
+	// is one, and for an issuer its share. What is beyond waits its turn.
 	maxReplays      = 32
 	maxReplaysOfOne = maxReplays / 2
 )
@@ -48,7 +48,7 @@ type replay struct {
 	tenant    *tenantReplays
 }
 
-// tokenReplays are those of one token.
+// tokenReplays are those of one token, or one issuer.
 type tokenReplays struct {
 	running int
 	held    []*replayQueue // until one of them is done
@@ -124,9 +124,9 @@ func (g *replays) next() (p replay, ok bool) {
 			continue
 		}
 		q := takeFirst(&t.ready)
-		token := &q.token.replays
-		if token.running == maxReplaysOfOne {
-			token.held = append(token.held, q)
+		token, issuer := &q.token.replays, &q.token.issuer.replays
+		if full := g.full(token, issuer); full != nil {
+			full.held = append(full.held, q)
 			g.makeReady(t)
 			continue
 		}
@@ -137,6 +137,7 @@ func (g *replays) next() (p replay, ok bool) {
 			delete(t.queues, q.token)
 		}
 		token.running++
+		issuer.running++
 		t.running++
 		g.makeReady(t)
 		return p, true
@@ -144,32 +145,45 @@ func (g *replays) next() (p replay, ok bool) {
 	return p, false
 }
 
+// full returns which of a token and its issuer has as many pages read as it may; nil: neither has.
+func (g *replays) full(token, issuer *tokenReplays) *tokenReplays {
+	if token.running == maxReplaysOfOne {
+		return token
+	}
+	if most := g.hub.issuerShareOf(maxReplays, g.hub.limits.Load()); most > 0 && issuer.running >= most {
+		return issuer
+	}
+	return nil
+}
+
 // done makes room for those that wait for a page to be done. The caller holds g.mu.
 func (g *replays) done(p replay) {
-	token := &p.session.token.replays
-	token.running--
-	for _, q := range token.held {
-		q.tenant.ready = append(q.tenant.ready, q)
-		g.makeReady(q.tenant)
+	for _, of := range [...]*tokenReplays{&p.session.token.replays, &p.session.token.issuer.replays} {
+		of.running--
+		for _, q := range of.held {
+			q.tenant.ready = append(q.tenant.ready, q)
+			g.makeReady(q.tenant)
+		}
+		of.held = nil
 	}
-	token.held = nil
 	p.tenant.running--
 	g.makeReady(p.tenant)
 	g.forgetIdle(p.tenant)
 }
 
-// awaitPaid reports whether a tenant has to wait, as it is over its share, and has it go on
-// when it has paid. The caller holds g.mu, and the hub's group open.
+// awaitPaid reports whether a tenant has to wait, as it or the issuer of its next token is over its share,
+// and has it go on when it has paid. The caller holds g.mu, and the hub's group open.
 func (g *replays) awaitPaid(t *tenantReplays) bool {
 	h := g.hub
-	account := h.cpuAccountOf([]byte(t.name))
-	if h.debt(account, h.now()) == 0 {
+	by := payers{h.cpuAccountOf([]byte(t.name)), h.issuerCPU(t.ready[0].token)}
+	if h.debtOf(by, h.now()) == 0 {
 		return false
 	}
 	t.paying = true
 	h.Go(func() {
-		p := pace{hub: h, account: account, canceled: h.served}
-		p.waitUntilPaid()
+		p := pace{hub: h, payers: by, canceled: h.served}
+		p.waitUntilPaid(by.tenant, nil)
+		p.waitUntilPaid(by.issuer, nil)
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		t.paying = false

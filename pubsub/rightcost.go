@@ -22,11 +22,9 @@ func (s *Session) allows(check func(Rights) bool) bool {
 	allowed := check(s.identity.Rights)
 	switch {
 	case !allowed: // the message of a tenant, and all that there is of it
-		l, now := s.rightAccount(), h.now()
-		h.noteMessage(l, now)
-		h.chargeAt(l, now, time.Duration(size)*refusalCost)
+		h.chargeMessage(s.rightPayers(), time.Duration(size)*refusalCost)
 	case size >= largeRight:
-		h.chargeTime(s.rightAccount(), since)
+		h.chargeTime(s.rightPayers(), since)
 	default:
 		return true
 	}
@@ -35,34 +33,37 @@ func (s *Session) allows(check func(Rights) bool) bool {
 }
 
 // awaitRightPaid has a command of a session whose right has cost something wait while that is not paid,
-// if its tenant is over its share; then it takes a turn, as all that this tenant does. It reports
+// if its tenant or its issuer is over its share; then it takes a turn, as all that they do. It reports
 // false if the session closes meanwhile. The caller holds no lock.
 func (s *Session) awaitRightPaid() bool {
 	if !s.chargedRight.Load() {
 		return true
 	}
 	s.chargedRight.Store(false)
-	l := s.rightAccount()
-	if s.hub.debt(l, s.hub.now()) == 0 {
+	by, now := s.rightPayers(), s.hub.now()
+	if s.hub.debtOf(by, now) == 0 {
 		return true
 	}
-	p := pace{hub: s.hub, account: l, takesTurns: true, canceled: s.done}
-	p.waitUntilPaid()
-	if p.hasTurn {
-		<-l.turns
+	p := pace{hub: s.hub, payers: by, takesTurns: true, canceled: s.done}
+	if s.hub.debt(by.tenant, now) > 0 {
+		p.waitUntilPaid(by.tenant, &p.tenantTurn)
 	}
+	if s.hub.debt(by.issuer, s.hub.now()) > 0 {
+		p.waitUntilPaid(by.issuer, &p.issuerTurn)
+	}
+	p.giveTurnsBack()
 	return !p.isCanceled()
 }
 
-// rightAccount is who pays for checks: the first tenant of the token. The one that a command names
-// may be somebody else's.
-func (s *Session) rightAccount() *cpuAccount {
+// rightPayers are who pays for checks: the first tenant of the token, and its issuer. The tenant that a
+// command names may be somebody else's.
+func (s *Session) rightPayers() payers {
 	l := s.token.rightAccount.Load()
 	if l == nil || l.removed.Load() {
 		l = s.hub.rightAccountOf(s.identity.Tenants)
 		s.token.rightAccount.Store(l)
 	}
-	return l
+	return payers{l, s.hub.issuerCPU(s.token)}
 }
 
 func (h *Hub) rightAccountOf(tenants []string) *cpuAccount {
@@ -72,12 +73,16 @@ func (h *Hub) rightAccountOf(tenants []string) *cpuAccount {
 	return h.cpuAccountOf([]byte(tenants[0]))
 }
 
-// ChargeRight has the first tenant of a right pay for the time that a handshake took to read it. Nobody
-// waits for that; what the tenant publishes does.
-func (h *Hub) ChargeRight(tenants []string, cost time.Duration) {
-	if cost > 0 {
-		l, now := h.rightAccountOf(tenants), h.now()
-		h.noteMessage(l, now)
-		h.chargeAt(l, now, cost)
-	}
+// ChargeRight has the first tenant of a right, and the issuer of its token, pay for the time that a
+// handshake took to read it. Nobody waits for that; what they publish does.
+func (h *Hub) ChargeRight(tenants []string, issuer string, cost time.Duration) {
+	h.chargeMessage(payers{h.rightAccountOf(tenants), h.cpuAccountIn(&h.loads.issuers, []byte(issuer))}, cost)
+}
+
+// chargeMessage charges time for something that is a message of the payers, and all that there is of it.
+func (h *Hub) chargeMessage(by payers, cost time.Duration) {
+	now := h.now()
+	h.noteMessage(by.tenant, now)
+	h.noteMessage(by.issuer, now)
+	h.charge(by, now, cost)
 }

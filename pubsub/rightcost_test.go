@@ -95,7 +95,7 @@ func TestAllowedIsPaidFor(t *testing.T) {
 func TestChargeRight(t *testing.T) {
 	inBubble(t, with(func(l *Limits) { l.TenantShare = 1 }), func(r *rig) {
 		r.company()
-		r.hub.ChargeRight([]string{"first", "second"}, time.Second)
+		r.hub.ChargeRight([]string{"first", "second"}, "", time.Second)
 		for tenant, owes := range map[string]bool{"first": true, "second": false} {
 			equal(t, tenant+" is in debt", r.hub.debt(r.hub.cpuAccountOf([]byte(tenant)), r.hub.now()) > 0, owes)
 		}

@@ -81,6 +81,7 @@ func (s *Session) resubscribe(key subscriptionKey, p pattern.Pattern, from wire.
 		s.reject(wire.CodeNoHistory, verb, key.tenant, key.pattern)
 		return
 	}
+	q.owner.use(s.hub, key.tenant, s.token.issuerName)
 	r := &resumable{key: key, pattern: p, sequencer: q, from: from, since: time.Now()}
 	sub, refused := q.addSubscriber(s, r)
 	if sub == nil {

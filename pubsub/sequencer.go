@@ -28,11 +28,12 @@ type sequencer struct {
 	users  int // subscriptions, and messages that were not handed on; guarded by Hub.sequencers.mu
 
 	definition atomic.Pointer[history.History]
+	owner      owner // of the tenant
 
 	feedsMu sync.Mutex // held while feeds change
 	feeds   pattern.Tree[*feed]
 	all     map[*feed]struct{}
-	shapes  map[pattern.Shape]int // of their patterns
+	shapes  treeShapes // of their patterns
 
 	mu          sync.Mutex // guards the rest
 	begun       bool       // handed is known
@@ -182,7 +183,8 @@ func (q *sequencer) handOn(e *handing) {
 	h := q.hub
 	tenant := []byte(e.tenant)
 	t := h.tenant(tenant)
-	p := h.publication(tenant, e.channel, e.payload, e.sender, h.beginPacedReceived(h.tenantCPU(t, tenant)))
+	by := payers{h.tenantCPU(t, tenant), q.owner.cpuAccount(h)}
+	p := h.publication(tenant, e.channel, e.payload, e.sender, h.beginPacedReceived(by))
 	p.at = e.at
 	defer p.pace.end()
 	q.fanOut(&p, e)

@@ -28,6 +28,9 @@ type Identity struct {
 	// RightBytes is how much memory Rights take, once for all connections of the token.
 	RightBytes int
 	Tenants    []string // that the token names; the session counts for the first MaxTenantsCounted
+	// Issuer is who issued the token; tokens of those who are nobody else's have the same, and empty is
+	// one, too. See [Issuers].
+	Issuer string
 
 	Subject string          // whose token it is; empty: nobody's
 	Info    json.RawMessage // of the token, for hooks and operators: a JSON object; nil: none

@@ -7,8 +7,9 @@ import (
 
 // An edge serves many parties that don't know each other. So no token, tenant or address
 // takes more than its share of the edge, which is half where no option says otherwise:
-// of its connections, of the handshakes under way, and of the bytes in its queues.
-// The reasons are in docs/decisions/0011-shares.md.
+// of its connections, of the handshakes under way, and of the bytes in its queues. For issuers
+// of tokens see issuers.go.
+// The reasons are in docs/decisions/0031-issuers.md.
 
 const (
 	// MaxTenantsCounted is how many tenants of its token a connection counts for: the
@@ -28,13 +29,20 @@ func shareOf(own, all int) int {
 	return (all + 1) / 2
 }
 
-// account is what a token, a tenant or an address takes of an edge. A nil account
+// account is what a token, an issuer, a tenant or an address takes of an edge. A nil account
 // takes nothing.
 type account struct {
 	users       int          // tokens, or sessions, that hold it; guarded by the hub's mutex
 	rightBytes  int          // of tokens, see Limits.RightMemory; guarded by the hub's mutex
 	connections atomic.Int64 // without those that were told to reconnect: their clients must be able to come back before these end
 	queued      atomic.Int64 // bytes, in chunks; see Session.countQueue
+
+	// Of a token and an issuer alone:
+	patterns atomic.Int64 // distinct ones that their sessions were the first to have
+	amounts  amounts
+	// Of an issuer alone:
+	cpu     atomic.Pointer[cpuAccount]
+	replays tokenReplays
 }
 
 // atLimit reports whether one more connection would be over a limit; 0: none.
@@ -79,6 +87,9 @@ func (h *Hub) checkShares(id *Identity, client *Client) error {
 	if t := h.tokens[id.TokenID]; t != nil && t.own.atLimit(shareOf(l.MaxConnectionsPerToken, l.MaxConnections)) {
 		return ErrTokenFull
 	}
+	if h.issuerAccounts[id.Issuer].atLimit(h.issuerShareOf(l.MaxConnections, l)) {
+		return ErrIssuerFull
+	}
 	if limit := l.MaxConnectionsPerSubject; limit > 0 && id.Subject != "" {
 		for _, tenant := range id.Tenants {
 			if h.subjectAccounts[tenantSubject{tenant, id.Subject}].atLimit(limit) {
@@ -103,6 +114,9 @@ func (h *Hub) checkShares(id *Identity, client *Client) error {
 func (h *Hub) hasRightRoom(id *Identity, l *Limits) bool {
 	if l.RightMemory == 0 || h.tokens[id.TokenID] != nil {
 		return true
+	}
+	if most, a := h.issuerShareOf(l.RightMemory, l), h.issuerAccounts[id.Issuer]; most > 0 && a != nil && a.rightBytes+id.RightBytes > most {
+		return false
 	}
 	for _, tenant := range id.Tenants {
 		if a := h.tenantAccounts[tenant]; a != nil && a.rightBytes+id.RightBytes > shareOf(0, l.RightMemory) {
@@ -194,11 +208,12 @@ func (s *Session) hasQueueRoom(n int, l *Limits) bool {
 		return false
 	}
 	for _, a := range s.token.accounts {
-		if a.queued.Load() > most {
+		if a.queued.Load() > most && a != s.token.issuer {
 			return false
 		}
 	}
-	return true
+	ofIssuer := s.hub.issuerShareOf(l.QueueMemory, l)
+	return ofIssuer == 0 || s.token.issuer.queued.Load() <= int64(ofIssuer-n)
 }
 
 // uncountQueue counts what the session's queue has shrunk by, in chunks, and all of it

@@ -51,18 +51,16 @@ func (s *Session) Revoke() {
 
 // tokenState is what the sessions of one token share on this edge.
 type tokenState struct {
-	sessions        map[*Session]struct{} // guarded by the hub's mutex
-	caps            *byteCaps
-	own             account
-	sender          []byte       // its subject, as what its sessions publish has it; static
-	tenants         []string     // that the sessions count for
-	rightBytes      int          // of memory that its right takes; static
-	accounts        []*account   // own, and those of tenants
-	subject         string       // empty: it has none
-	patterns        atomic.Int64 // distinct patterns that its sessions were the first to have
-	asksInFlight    atomic.Int64 // as in Hub
-	queuedCommands  atomic.Int64 // likewise
-	admittedPending atomic.Int64 // likewise
+	sessions   map[*Session]struct{} // guarded by the hub's mutex
+	caps       *byteCaps
+	own        account
+	issuer     *account
+	issuerName string
+	sender     []byte     // its subject, as what its sessions publish has it; static
+	tenants    []string   // that the sessions count for
+	rightBytes int        // of memory that its right takes; static
+	accounts   []*account // own, the issuer's, and those of tenants
+	subject    string     // empty: it has none
 	// subjectAccounts are those of the subject in each of tenants, for connections alone.
 	subjectAccounts []*account
 	replays         tokenReplays // pages of histories that its sessions wait for
@@ -79,6 +77,7 @@ func (h *Hub) releaseToken(s *Session) {
 	}
 	delete(h.tokens, s.identity.TokenID)
 	h.countRight(s.token, -1)
+	h.issuerAccounts.release(s.token.issuerName)
 	for _, tenant := range s.token.tenants {
 		h.tenantAccounts.release(tenant)
 		if s.token.subject != "" {

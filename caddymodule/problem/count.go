@@ -24,6 +24,7 @@ var handshakeRefusals = [][]string{
 	{"501", "not_implemented"},
 	{"503", "draining"}, {"503", "starting"}, {"503", "unavailable"},
 	{"503", "too_many_connections"}, {"503", "too_many_connections_of_token"}, {"503", "too_many_connections_of_tenant"},
+	{"503", "too_many_connections_of_issuer"},
 	{"503", "too_many_connections_of_address"}, {"503", "too_many_connections_of_subject"}, {"503", "too_many_unauthenticated"},
 	{"503", "too_many_rights"},
 	{"503", "try_later"},

@@ -93,6 +93,8 @@ func RefusedByHub(err error) *Refusal {
 		return tryLater("too_many_connections_of_token", err.Error())
 	case errors.Is(err, pubsub.ErrSubjectFull):
 		return tryLater("too_many_connections_of_subject", err.Error())
+	case errors.Is(err, pubsub.ErrIssuerFull):
+		return tryLater("too_many_connections_of_issuer", err.Error())
 	case errors.Is(err, pubsub.ErrTenantFull):
 		return tryLater("too_many_connections_of_tenant", err.Error())
 	case errors.Is(err, pubsub.ErrRightsFull):
@@ -219,7 +221,9 @@ func (c Candidate) register(ctx context.Context, pending *pubsub.PendingConn, to
 	if err != nil {
 		return nil, nil, c.refuseToken(err)
 	}
-	c.Hub.ChargeRight(access.Tenants, access.TakeCost())
+	if cost := access.TakeCost(); cost > 0 {
+		c.Hub.ChargeRight(access.Tenants, c.Tokens.IssuerOf(ctx, access), cost)
+	}
 	if !c.Secure {
 		return nil, access, &Refusal{Status: http.StatusForbidden, Code: "tls_required", Detail: "tokens are accepted over HTTPS only"}
 	}
@@ -245,6 +249,7 @@ func (c Candidate) register(ctx context.Context, pending *pubsub.PendingConn, to
 		ExpiresAt: access.ExpiresAt,
 		Rights:    access, RightBytes: access.Size(),
 		Subject:   access.Subject,
+		Issuer:    c.Tokens.IssuerOf(ctx, access),
 		Info:      access.Info,
 		Tenants:   access.Tenants,
 		IngressKB: min(access.IngressKBPerSec, c.MaxKBPerSec), // the maximum may have been lowered

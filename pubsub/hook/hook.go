@@ -75,6 +75,10 @@ type Client struct {
 
 	Subject string          // whose token it is; empty: nobody's
 	Info    json.RawMessage // of the token: a JSON object; nil: none; shared, not to be changed
+
+	// Issuer is whose share of what all have counts, beside that of the token: who issued it, where there
+	// are several. Empty: there is one, or it is the operator's own.
+	Issuer string
 }
 
 // Subscription is a pattern within a tenant, both legal names.
@@ -170,6 +174,7 @@ type LeaveObserver interface{ Left(m Member) }
 type Member struct {
 	Tenant, Channel, Subject string
 	Info                     []byte // of the token, a JSON object; empty: it has none, or the member has left
+	Issuer                   string // whom the tenant belongs to, as in [Client]
 }
 
 // RefusalObserver is told of a client that got no session. Strangers cause these calls

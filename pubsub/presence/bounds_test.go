@@ -200,7 +200,7 @@ func TestManyEnd(t *testing.T) {
 func TestFlapping(t *testing.T) {
 	_, r := newSink(t, 1000, time.Second)
 	now := time.Now()
-	come := func(subject string) { r.setOwner(Key{"t", "room.a", subject}, owner{edge: "x"}, now) }
+	come := func(subject string) { r.setOwner(Key{"t", "room.a", subject}, "", owner{edge: "x"}, now) }
 	leave := func(subject string) { r.clearOwner(Key{"t", "room.a", subject}, "x", now) }
 	for i := range 2 * int(keepGone/time.Second) {
 		come("flapper")

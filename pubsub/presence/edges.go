@@ -164,13 +164,13 @@ func (r *Registry) apply(id string, e *edge, m message, now time.Time) {
 		case !c.here:
 			r.removeHeld(id, e, key, now)
 		case !r.set.Has(key.Tenant, key.Channel): // another configuration
-		case !known && (name.members >= r.maxHeld || r.entries >= r.maxEntries && r.find(key) == nil):
+		case !known && (name.members >= r.maxHeld || !r.hasRoom(key, "")):
 		default:
 			e.members[key] = held{e.round, c.linger}
 			if !known {
 				name.members++
 			}
-			r.setOwner(key, owner{id, c.since, c.info}, now)
+			r.setOwner(key, "", owner{id, c.since, c.info}, now)
 		}
 	}
 	e.at, e.askedAt = m.to, time.Time{}

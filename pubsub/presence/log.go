@@ -81,6 +81,14 @@ func (l *log[T]) expired(now time.Time) (g gone[T], ok bool) {
 	if len(l.gone) == 0 || now.Sub(l.gone[0].at) < keepGone && len(l.gone) <= maxGone {
 		return g, false
 	}
+	return l.takeGone()
+}
+
+// takeGone takes off the next thing that is gone.
+func (l *log[T]) takeGone() (g gone[T], ok bool) {
+	if len(l.gone) == 0 {
+		return g, false
+	}
 	g, l.gone[0] = l.gone[0], g
 	if l.gone = l.gone[1:]; len(l.gone) == 0 {
 		l.gone = nil

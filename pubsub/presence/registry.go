@@ -18,7 +18,7 @@ var (
 	// ErrTooManyPatterns: the tenant has as many different patterns watched as may be.
 	ErrTooManyPatterns = errors.New("as many patterns are watched as there may be")
 	// ErrFull: the tenant has as many members in the presence as it may, or the subject half
-	// of them, or the edge knows as many as it can.
+	// of them, or the edge knows as many as it can, or as it may of one owner's.
 	ErrFull = errors.New("there are as many members as there may be")
 )
 
@@ -34,13 +34,20 @@ type Options struct {
 	Link Link
 	// Joined is called when a member that this edge did not have has come, and Left when it
 	// has gone: for each member one after the other. They must not wait, nor call the Registry.
-	Joined func(key Key, info []byte)
-	Left   func(key Key)
+	// Owner is whose the tenant is; empty: nobody knows.
+	Joined func(key Key, owner string, info []byte)
+	Left   func(key Key, owner string)
 	// Patterns says how many different patterns may be watched in all tenants, and in one;
 	// nil: as many as are asked for.
 	Patterns func() (all, ofTenant int)
-	// Worked is told how long it took to tell the watchers of a tenant what is new.
-	Worked func(tenant string, used time.Duration)
+	// Worked is told how long it took to tell the watchers of a tenant of this owner what is new.
+	Worked func(tenant, owner string, used time.Duration)
+	// Owner returns whose a tenant is, if a token of user uses it, who is empty where that is not known;
+	// empty: nobody knows. Nil: nobody does.
+	Owner func(tenant, user string) string
+	// Share returns how many of so many members and patterns an owner may have at most; 0: all. Nil: all.
+	// Neither waits, nor calls the Registry.
+	Share func(all int) int
 }
 
 // Registry holds the members of this edge, and those that it knows of others. All methods
@@ -55,6 +62,7 @@ type Registry struct {
 	mu       sync.Mutex // guards the rest
 	set      *Set
 	tenants  map[string]*tenant
+	holders  map[string]*holder
 	entries  int // of all tenants
 	here     int // of these, members that are here
 	watchers int
@@ -76,9 +84,9 @@ func New(o Options) *Registry {
 		options:    o,
 		kick:       make(chan struct{}, 1),
 		maxEntries: maxEntries, maxHeld: maxHeld,
-		tenants: map[string]*tenant{},
-		own:     newOwn(),
-		others:  map[string]*edge{}, names: map[string]*edgeName{},
+		tenants: map[string]*tenant{}, holders: map[string]*holder{},
+		own:    newOwn(),
+		others: map[string]*edge{}, names: map[string]*edgeName{},
 		dirty: map[*audience]struct{}{},
 	}
 }
@@ -128,24 +136,27 @@ func (r *Registry) endOwn(end func() []Key) {
 	r.mu.Unlock()
 	if r.options.Left != nil {
 		for _, key := range left {
-			r.options.Left(key)
+			r.options.Left(key, r.ownerOf(key.Tenant))
 		}
 	}
 }
 
-// Join counts one more session of a member. Info is a JSON object, or empty; the newest wins.
-// The caller calls Leave once for each call that succeeded.
-func (r *Registry) Join(key Key, info []byte) error {
+// Join is JoinAs where it is not known whose the token is.
+func (r *Registry) Join(key Key, info []byte) error { return r.JoinAs("", key, info) }
+
+// JoinAs counts one more session of a member, with a token of user. Info is a JSON object, or empty; the
+// newest wins. The caller calls Leave once for each call that succeeded.
+func (r *Registry) JoinAs(user string, key Key, info []byte) error {
 	r.order.Lock()
 	defer r.order.Unlock()
-	isNew, err := r.join(key, info)
+	isNew, err := r.join(user, key, info)
 	if isNew && r.options.Joined != nil {
-		r.options.Joined(key, info)
+		r.options.Joined(key, r.ownerOf(key.Tenant), info)
 	}
 	return err
 }
 
-func (r *Registry) join(key Key, info []byte) (isNew bool, err error) {
+func (r *Registry) join(user string, key Key, info []byte) (isNew bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	d := r.set.having(key.Tenant, key.Channel)
@@ -155,7 +166,7 @@ func (r *Registry) join(key Key, info []byte) (isNew bool, err error) {
 	now := time.Now()
 	m := r.own.members[key]
 	if m == nil {
-		if !r.isHere(key) && (r.entries >= r.maxEntries || !r.tenants[key.Tenant].hasRoom(d, key.Subject)) {
+		if !r.isHere(key) && (!r.tenants[key.Tenant].hasRoom(d, key.Subject) || !r.hasRoom(key, user)) {
 			return false, ErrFull
 		}
 		m, isNew = &ownMember{key: key, since: uint64(now.UnixMilli())}, true
@@ -169,7 +180,7 @@ func (r *Registry) join(key Key, info []byte) (isNew bool, err error) {
 	if isNew || !bytes.Equal(m.info, info) || m.linger != d.Linger {
 		m.info, m.linger = info, d.Linger
 		r.own.log.put(m)
-		r.setOwner(key, owner{"", m.since, info}, now)
+		r.setOwner(key, user, owner{"", m.since, info}, now)
 		r.wake()
 	}
 	return isNew, nil
@@ -181,7 +192,7 @@ func (r *Registry) Leave(key Key, lost bool) {
 	r.order.Lock()
 	defer r.order.Unlock()
 	if r.leave(key, lost) && r.options.Left != nil {
-		r.options.Left(key)
+		r.options.Left(key, r.ownerOf(key.Tenant))
 	}
 }
 

@@ -85,7 +85,10 @@ func (r *Registry) tellWatchers(now time.Time) {
 		budget -= share - r.tellAudiences(now, list, share)
 		left--
 		if r.options.Worked != nil {
-			r.options.Worked(t.name, time.Since(began))
+			r.mu.Lock()
+			of := t.holder.name
+			r.mu.Unlock()
+			r.options.Worked(t.name, of, time.Since(began))
 		}
 	}
 	r.mu.Lock()

@@ -12,9 +12,12 @@ type tenant struct {
 	channels  map[string]*channel
 	log       log[*entry]
 	counts    log[*channel]
-	members   map[string]int            // that are here, by presence
-	subjects  map[subjectKey]int        // of these, by their subject
-	watched   int                       // audiences
+	members   map[string]int     // that are here, by presence
+	subjects  map[subjectKey]int // of these, by their subject
+	watched   int                // audiences
+	holder    *holder
+	entries   int                       // of all channels
+	left      int                       // of these, those of members that have left
 	wildDirty bool                      // all of the next are in Registry.dirty
 	wild      map[audienceKey]*audience // of these, of patterns with wildcards
 }
@@ -74,7 +77,9 @@ func (t *tenant) countMember(presence, subject string, n int) {
 	}
 }
 
-func (r *Registry) tenant(name string) *tenant {
+// tenant returns a tenant, and makes it if there is none; user is whose token asks, empty: it is not
+// known.
+func (r *Registry) tenant(name, user string) *tenant {
 	t := r.tenants[name]
 	if t == nil {
 		t = &tenant{
@@ -83,6 +88,9 @@ func (r *Registry) tenant(name string) *tenant {
 			counts: newLog(func(c *channel) *uint64 { return &c.counted }),
 		}
 		r.tenants[name] = t
+	}
+	if t.holder == nil || t.holder.name == "" {
+		r.hold(t, r.nameOfHolder(name, user))
 	}
 	return t
 }
@@ -114,15 +122,15 @@ func (r *Registry) isHere(key Key) bool {
 	return e != nil && e.here
 }
 
-// setOwner notes that an edge has a member. The caller holds r.mu, and has checked that a
-// presence has the channel.
-func (r *Registry) setOwner(key Key, o owner, now time.Time) {
-	c := r.tenant(key.Tenant).channel(key.Channel)
+// setOwner notes that an edge has a member, whose token is user's. The caller holds r.mu, and has checked
+// that a presence has the channel.
+func (r *Registry) setOwner(key Key, user string, o owner, now time.Time) {
+	c := r.tenant(key.Tenant, user).channel(key.Channel)
 	e := c.entries[key.Subject]
 	if e == nil {
 		e = &entry{channel: c, subject: key.Subject}
 		c.entries[key.Subject] = e
-		r.entries++
+		r.countEntries(c.tenant, 1, 0)
 	}
 	e.owners = append(slices.DeleteFunc(e.owners, func(other owner) bool { return other.edge == o.edge }), o)
 	r.update(e, now)
@@ -176,11 +184,16 @@ func (r *Registry) count(c *channel, e *entry, now time.Time) {
 		r.here++
 		c.here++
 		t.countMember(c.of, e.subject, 1)
+		if !e.goneAt.IsZero() {
+			e.goneAt = time.Time{}
+			r.countEntries(t, 0, -1)
+		}
 	} else {
 		r.here--
 		c.here--
 		t.countMember(c.of, e.subject, -1)
 		e.goneAt = now
+		r.countEntries(t, 0, 1)
 		t.log.leave(e, now)
 	}
 	t.counts.put(c)
@@ -214,14 +227,22 @@ func (r *Registry) prune(now time.Time) {
 	}
 	for _, t := range r.tenants {
 		for e, ok := t.log.expired(now); ok; e, ok = t.log.expired(now) {
-			if !e.thing.here && e.thing.goneAt.Equal(e.at) { // else it is back, or has gone again
+			if e.thing.isGone(e.at) {
 				r.forget(e.thing)
 			}
 		}
 		if len(t.channels) == 0 && len(t.wild) == 0 {
 			delete(r.tenants, t.name)
+			t.holder.tenants--
+			r.forgetHolderIfUnused(t.holder)
 		}
 	}
+}
+
+// isGone reports whether an entry is still that of a member that left at a time: it may be back, have gone
+// again, or be forgotten.
+func (e *entry) isGone(at time.Time) bool {
+	return !e.here && e.goneAt.Equal(at) && e.channel.entries[e.subject] == e
 }
 
 // forget drops a member that has left. The caller holds r.mu.
@@ -230,7 +251,7 @@ func (r *Registry) forget(e *entry) {
 	c.tenant.log.drop(e)
 	c.log.drop(e)
 	delete(c.entries, e.subject)
-	r.entries--
+	r.countEntries(c.tenant, -1, -1)
 	c.forgetIfUnused()
 }
 

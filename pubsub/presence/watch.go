@@ -36,6 +36,7 @@ type audience struct {
 	pattern  pattern.Pattern
 	channel  *channel // that is its pattern; nil: it has a wildcard
 	watchers map[*Watcher]struct{}
+	user     *holder   // whose token was the first
 	nextAt   time.Time // of counts: not before then
 }
 
@@ -44,15 +45,20 @@ type audienceKey struct {
 	count   bool
 }
 
-// Watch begins to tell a receiver who is present in the channels that a pattern matches, or
-// with count how many are.
+// Watch is WatchAs where it is not known whose the token is.
 func (r *Registry) Watch(tenant string, p pattern.Pattern, count bool, out Receiver) (*Watcher, error) {
+	return r.WatchAs("", tenant, p, count, out)
+}
+
+// WatchAs begins to tell a receiver, which has a token of user, who is present in the channels that a
+// pattern matches, or with count how many are.
+func (r *Registry) WatchAs(user, tenant string, p pattern.Pattern, count bool, out Receiver) (*Watcher, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.set.Contains(tenant, p) {
 		return nil, ErrNoPresence
 	}
-	a := r.audience(tenant, p, count)
+	a := r.audience(user, tenant, p, count)
 	if a == nil {
 		return nil, ErrTooManyPatterns
 	}
@@ -82,6 +88,8 @@ func (r *Registry) Unwatch(w *Watcher) {
 	delete(r.dirty, a)
 	r.watched--
 	a.tenant.watched--
+	a.user.watched--
+	r.forgetHolderIfUnused(a.user)
 	if a.channel == nil {
 		delete(a.tenant.wild, a.key)
 		r.wake() // the tenant may have nothing left
@@ -101,20 +109,22 @@ func (k audienceKey) index() int {
 
 // audience returns the watchers of a pattern, and makes them if there are none; nil: there are
 // too many patterns.
-func (r *Registry) audience(tenant string, p pattern.Pattern, count bool) *audience {
-	t, key := r.tenant(tenant), audienceKey{p.String(), count}
+func (r *Registry) audience(user, tenant string, p pattern.Pattern, count bool) *audience {
+	t, key := r.tenant(tenant, user), audienceKey{p.String(), count}
 	if a := t.wild[key]; a != nil {
 		return a
 	}
 	if c := t.channels[key.pattern]; c != nil && c.audience[key.index()] != nil {
 		return c.audience[key.index()]
 	}
-	if !r.hasPatternRoom(t, p) {
+	if !r.hasPatternRoom(t, p, r.holders[user]) {
 		return nil
 	}
 	r.watched++
 	t.watched++
-	a := &audience{tenant: t, key: key, pattern: p, watchers: map[*Watcher]struct{}{}}
+	of := r.holder(user)
+	of.watched++
+	a := &audience{tenant: t, key: key, pattern: p, watchers: map[*Watcher]struct{}{}, user: of}
 	if p.Shape() == 0 {
 		a.channel = t.channel(key.pattern)
 		a.channel.audience[key.index()] = a
@@ -124,8 +134,9 @@ func (r *Registry) audience(tenant string, p pattern.Pattern, count bool) *audie
 	return a
 }
 
-// hasPatternRoom reports whether one pattern more may be watched in a tenant.
-func (r *Registry) hasPatternRoom(t *tenant, p pattern.Pattern) bool {
+// hasPatternRoom reports whether one pattern more may be watched in a tenant, by tokens of user; nil has
+// none yet.
+func (r *Registry) hasPatternRoom(t *tenant, p pattern.Pattern, user *holder) bool {
 	if p.Shape() != 0 && len(t.wild) >= maxWild {
 		return false
 	}
@@ -133,6 +144,11 @@ func (r *Registry) hasPatternRoom(t *tenant, p pattern.Pattern) bool {
 		return true
 	}
 	all, ofTenant := r.options.Patterns()
+	if user != nil && r.options.Share != nil {
+		if most := r.options.Share(all); most > 0 && user.watched >= most {
+			return false
+		}
+	}
 	return r.watched < all && t.watched < ofTenant
 }
 

@@ -33,6 +33,7 @@ export type ErrorCode =
   | "too_many_connections"
   | "too_many_connections_of_token"
   | "too_many_connections_of_tenant"
+  | "too_many_connections_of_issuer"
   | "too_many_connections_of_address"
   | "too_many_connections_of_subject"
   | "too_many_rights"

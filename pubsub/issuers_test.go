@@ -1,0 +1,352 @@
+package pubsub
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// testIssuers are issuers whose tenants begin with their names, which end in a dot.
+type testIssuers struct{ several bool }
+
+func (i testIssuers) SeveralIssuers() bool { return i.several }
+func (testIssuers) OwnerOf(tenant string) string {
+	if i := strings.IndexByte(tenant, '.'); i > 0 {
+		return tenant[:i+1]
+	}
+	return ""
+}
+
+// withIssuers runs a test on a hub with several issuers, or with one.
+func withIssuers(t *testing.T, several bool, limits Limits, test func(*rig)) {
+	t.Helper()
+	inBubble(t, limits, func(r *rig) {
+		r.hub.SetIssuers(testIssuers{several})
+		test(r)
+	})
+}
+
+// issued connects with a token of an issuer.
+func (r *rig) issued(issuer, token string, tenants ...string) (*client, error) {
+	r.Helper()
+	return r.attach(Identity{TokenID: token, Issuer: issuer, Tenants: tenants, RightBytes: 10}, Client{Transport: "test"}, func(c *client) Transport { return c })
+}
+
+func (r *rig) connectIssued(issuer, token string, tenants ...string) *client {
+	r.Helper()
+	c, err := r.issued(issuer, token, tenants...)
+	must(r, err)
+	return c
+}
+
+// An issuer with as many tokens and tenants as connections takes its share of the connections, or of
+// the memory for rights, and leaves the rest; alone it takes all.
+func TestIssuerSharesOfConnections(t *testing.T) {
+	for name, c := range map[string]struct {
+		several bool
+		change  func(*Limits)
+		want    int
+		err     error
+	}{
+		"one of several":  {true, func(*Limits) {}, 5, ErrIssuerFull},
+		"the only one":    {false, func(*Limits) {}, 10, ErrFull},
+		"a smaller share": {true, func(l *Limits) { l.IssuerShare = 30 }, 3, ErrIssuerFull},
+		"without shares":  {true, func(l *Limits) { l.IssuerShare = 100 }, 10, ErrFull},
+		"rights":          {true, func(l *Limits) { l.MaxConnections, l.RightMemory = 0, 100 }, 5, ErrRightsFull},
+		"all rights":      {false, func(l *Limits) { l.MaxConnections, l.RightMemory = 0, 100 }, 10, ErrRightsFull},
+	} {
+		t.Run(name, func(t *testing.T) {
+			limits := with(func(l *Limits) { l.MaxConnections = 10 })
+			c.change(&limits)
+			withIssuers(t, c.several, limits, func(r *rig) {
+				fill := func(issuer string) (n int, err error) {
+					for ; err == nil; n++ {
+						_, err = r.issued(issuer, fmt.Sprint(issuer, n), fmt.Sprint(issuer, n))
+					}
+					return n - 1, err
+				}
+				if n, err := fill("a."); n != c.want || !errors.Is(err, c.err) {
+					t.Errorf("%d connections, then %v; want %d and %v", n, err, c.want, c.err)
+				}
+				if n, _ := fill("b."); n != 10-c.want && limits.IssuerShare == 50 {
+					t.Errorf("another one has %d", n)
+				}
+			})
+		})
+	}
+}
+
+// The clients of an issuer that do not read fill its share of the queues, whatever tokens and tenants
+// they have.
+func TestIssuerSharesOfQueues(t *testing.T) {
+	for _, several := range []bool{true, false} {
+		const memory, payload = 1 << 20, 8 << 10
+		withIssuers(t, several, with(func(l *Limits) { l.SendQueue, l.QueueMemory = memory, memory }), func(r *rig) {
+			feeder := r.connectIssued("feeder.", "feeder")
+			var releases []func()
+			for i := range 4 {
+				tenant := fmt.Sprint("a.", i)
+				c := r.connectIssued("a.", tenant, tenant)
+				c.ask("SUB:" + tenant + ":x")
+				releases = append(releases, c.block())
+				c.publish(tenant, "x", "the one that its writer hangs at")
+				synctest.Wait()
+			}
+			for range 100 {
+				for i := range releases {
+					feeder.publish(fmt.Sprint("a.", i), "x", strings.Repeat("x", payload))
+				}
+			}
+			if counted := r.hub.queuedBytes.Load(); (counted > memory/2) == several || counted < memory/4 {
+				t.Errorf("several %v: the clients of one issuer hold %d of %d bytes", several, counted, memory)
+			}
+			for _, release := range releases {
+				release()
+			}
+			time.Sleep(time.Minute)
+			equal(t, "bytes counted of queues that are empty", r.hub.queuedBytes.Load(), 0)
+		})
+	}
+}
+
+// An issuer subscribes to its share of the patterns with any number of tokens, and as a guest takes
+// its share of the shapes of a tenant.
+func TestIssuerSharesOfPatterns(t *testing.T) {
+	withIssuers(t, true, with(func(l *Limits) { l.MaxPatterns = 8 }), func(r *rig) {
+		for i := range 4 {
+			r.connectIssued("a.", fmt.Sprint(i)).ok(fmt.Sprintf("SUB:a.%d:x", i))
+		}
+		c := r.connectIssued("a.", "more")
+		c.answer("SUB:a.4:x", "ERR:too_many_patterns:SUB:a.4:x")
+		r.connectIssued("b.", "other").ok("SUB:b.1:x", "SUB:b.2:x")
+		r.hub.SetIssuers(testIssuers{false})
+		c.ok("SUB:a.4:x")
+	})
+	withIssuers(t, true, with(func(l *Limits) { l.MaxPatternShapesPerTenant = 4 }), func(r *rig) {
+		for _, issuer := range []string{"a.", "b."} {
+			guest := r.connectIssued(issuer, "guest "+issuer)
+			own := r.connectIssued("b.", "of "+issuer)
+			tenant := "b." + issuer[:1]
+			guest.ok("SUB:"+tenant+":a*", "SUB:"+tenant+":ab*")
+			if issuer == "a." {
+				guest.answer("SUB:"+tenant+":abc*", "ERR:too_many_patterns:SUB:"+tenant+":abc*")
+				guest.ok("SUB:"+tenant+":b*", "SUB:"+tenant+":abc")
+			}
+			own.ok("SUB:"+tenant+":abcd*", "SUB:"+tenant+":abcde*")
+			own.answer("SUB:"+tenant+":abcdef*", "ERR:too_many_patterns:SUB:"+tenant+":abcdef*")
+		}
+	})
+}
+
+// Two tokens that want all of a limit leave room for a third; and two issuers do, with any number of
+// tokens.
+func TestTakeShareLeavesRoom(t *testing.T) {
+	withIssuers(t, true, fastLimits(), func(r *rig) {
+		take := func(issuer, token string) bool {
+			if r.hub.tokens[token] == nil {
+				r.connectIssued(issuer, token)
+			}
+			return r.hub.takeShare(r.hub.tokens[token], dividedAsks, 1, 90)
+		}
+		have := func(issuer string) int64 { return r.hub.issuerAccounts[issuer].amounts[dividedAsks].Load() }
+		for i := range 200 {
+			take("a.", fmt.Sprint("a", i%20))
+			take("b.", fmt.Sprint("b", i%20))
+		}
+		if a, b := have("a."), have("b."); a != 30 || b != 30 || !take("c.", "c") {
+			t.Errorf("two issuers have %d and %d", a, b)
+		}
+		r.hub.SetIssuers(testIssuers{false})
+		for i := range 20 {
+			take("a.", fmt.Sprint("new", i))
+		}
+		if a := have("a."); a <= 30 {
+			t.Errorf("the only issuer has %d", a)
+		}
+		for _, token := range r.hub.tokens {
+			r.hub.takeShare(token, dividedAsks, -token.own.amounts[dividedAsks].Load(), 90)
+		}
+		for range 100 {
+			take("a.", "a1")
+		}
+		equal(t, "what one token has alone", have("a."), 45)
+	})
+}
+
+// oneMillisecond is that of all processors.
+func oneMillisecond() time.Duration { return time.Duration(processors()) * time.Millisecond }
+
+// attack has an issuer use the processors beyond its share, with a message in each of many tenants, while
+// messages of another one come.
+func (r *rig) attack() *client {
+	r.Helper()
+	attacker, victim := r.connectIssued("a.", "a"), r.connectIssued("b.", "b")
+	victim.ok("SUB:b.1:x")
+	time.Sleep(time.Millisecond)
+	for i := range 64 {
+		attacker.publish(fmt.Sprint("a.", i), "x", "1")
+		victim.publish("b.1", "x", "1")
+	}
+	for i := range 64 {
+		r.hub.charge(attacker.payersFor(fmt.Append(nil, "a.", i)), r.hub.now(), oneMillisecond())
+	}
+	victim.take()
+	equal(r, "time that another issuer's message waited", r.took(func() { victim.publish("b.1", "x", "2") }), 0)
+	return attacker
+}
+
+// The tenants of an issuer have one share of the processors together, also one that was quiet until now,
+// while messages of another issuer come; and what comes from other edges waits like what clients send.
+func TestShareOfIssuer(t *testing.T) {
+	share := func(percent int) Limits {
+		return with(func(l *Limits) { l.TenantShare, l.IssuerShare = 99, percent })
+	}
+	inBubble(t, share(50), func(r *rig) {
+		a := r.attack()
+		equal(t, "debt of a tenant", r.hub.debt(r.hub.cpuAccountOf([]byte("a.new")), r.hub.now()), 0)
+		if took := r.took(func() { a.publish("a.new", "x", "1") }); took < 10*time.Millisecond {
+			t.Errorf("a message in a new tenant waited for %v", took)
+		}
+	})
+	inBubble(t, share(50), func(r *rig) {
+		a := r.connectIssued("a.", "subscriber")
+		a.ask("SUB:a.far:x")
+		r.attack()
+		took := r.took(func() { r.hub.Receive(Message{Tenant: []byte("a.far"), Channel: []byte("x"), Payload: []byte("1")}) })
+		if took < 10*time.Millisecond {
+			t.Errorf("a message from another edge waited for %v", took)
+		}
+		a.expect("a.far/x=1 [x]")
+	})
+	inBubble(t, share(100), func(r *rig) {
+		a := r.attack()
+		equal(t, "without a share, time that a message waited", r.took(func() { a.publish("a.new", "x", "1") }), 0)
+	})
+	inBubble(t, share(50), func(r *rig) {
+		a := r.attack()
+		a.publish("a.new", "x", "1") // after the other's last one
+		time.Sleep(rivalTime + time.Millisecond)
+		for i := range 64 {
+			r.hub.charge(a.payersFor(fmt.Append(nil, "a.", i)), r.hub.now(), oneMillisecond())
+			equal(t, "time that a message of the only issuer waited", r.took(func() { a.publish(fmt.Sprint("a.", i), "x", "1") }), 0)
+		}
+	})
+}
+
+// Publishers of one issuer take turns, whatever tenants they publish to; a message that waits for its
+// tenant's debt has no turn of the issuer's meanwhile.
+func TestTurnsOfIssuer(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		a, b := r.connectIssued("a.", "a"), r.connectIssued("b.", "b")
+		company := func() {
+			time.Sleep(time.Millisecond)
+			for _, c := range []*client{a, b} {
+				r.hub.noteMessage(r.hub.issuerCPU(c.token), r.hub.now())
+			}
+		}
+		company()
+		n := r.hub.turnsOf(&r.hub.loads.issuers)
+		var turns []pace
+		for i := range n {
+			p, _ := r.hub.beginPaced(a.payersFor(fmt.Append(nil, i)), nil)
+			turns = append(turns, p)
+		}
+		if p := turns[n-1]; !p.writesInline() || p.maxWriters() != n {
+			t.Errorf("inline %v, %d writers, want %d", p.writesInline(), p.maxWriters(), n)
+		}
+		began := make(chan pace, 1)
+		go func() {
+			p, _ := r.hub.beginPaced(a.payersFor([]byte("next")), nil)
+			began <- p
+		}()
+		synctest.Wait()
+		if len(began) > 0 {
+			t.Error("more begin than have their turn")
+		}
+		turns[0].end()
+		turns[0] = <-began
+		for _, p := range turns {
+			p.end()
+		}
+
+		company()
+		r.company()
+		r.debtor("over", 100*time.Millisecond)
+		waiting := make(chan bool)
+		go func() {
+			p, ok := r.hub.beginPaced(a.payersFor([]byte("over")), nil)
+			p.end()
+			waiting <- ok
+		}()
+		synctest.Wait()
+		equal(t, "turns of the issuer while a tenant pays", len(r.hub.issuerCPU(a.token).turns), 0)
+		<-waiting
+
+		p, _ := r.hub.beginPaced(a.payersFor([]byte("over")), nil)
+		r.company()
+		r.debtor("over", 100*time.Millisecond)
+		paused := make(chan struct{})
+		go func() { p.pause(); close(paused) }()
+		synctest.Wait()
+		equal(t, "turns of the issuer while a fan-out pauses for its tenant", len(p.payers.issuer.turns), 0)
+		<-paused
+		equal(t, "turns of the issuer when it goes on", len(p.payers.issuer.turns), 1)
+		p.end()
+		equal(t, "turns left", len(p.payers.issuer.turns)+len(p.payers.tenant.turns), 0)
+	})
+}
+
+// A tenant belongs to whom its name says, otherwise to the first that uses it, the operator aside.
+func TestOwnerOfTenant(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		r.hub.SetIssuers(testIssuers{true})
+		for _, c := range []struct {
+			tenant string
+			users  []string
+			want   string
+		}{
+			{"b.1", []string{"a.", "b."}, "b."}, {"plain", []string{"x", "y"}, "x"}, {"plain", []string{"", "y", "x"}, "y"}, {"plain", []string{""}, ""},
+		} {
+			var o owner
+			for _, user := range c.users {
+				o.use(r.hub, c.tenant, user)
+			}
+			equal(t, fmt.Sprint(c.tenant, " of ", c.users), *o.name.Load(), c.want)
+		}
+		if (&owner{}).cpuAccount(r.hub) != nil {
+			t.Error("somebody pays for a tenant of nobody")
+		}
+	})
+}
+
+// Pages of histories that one issuer reads take its share of those under way.
+func TestIssuerSharesOfReplays(t *testing.T) {
+	withResumers(t, fastLimits(), func(c *resumers) {
+		c.hub.SetIssuers(testIssuers{true})
+		tenants := []string{"a", "b", "c"}
+		for i := range 2 * maxReplays {
+			s := c.connectIssued("attacker.", fmt.Sprint(i), tenants...)
+			for _, tenant := range tenants {
+				s.send("RSUB:" + tenant + ":chat.a:last")
+			}
+		}
+		synctest.Wait()
+		c.store.mu.Lock()
+		n := 0
+		for _, under := range c.store.under {
+			n += under
+		}
+		c.store.mu.Unlock()
+		equal(t, "pages under way", n, maxReplays/2)
+		close(c.store.release)
+		synctest.Wait()
+		c.hub.replays.mu.Lock()
+		defer c.hub.replays.mu.Unlock()
+		if g := &c.hub.replays; g.running != 0 || len(g.tenants) != 0 {
+			t.Errorf("%d pages are under way, and %d tenants wait", g.running, len(g.tenants))
+		}
+	})
+}

@@ -1,0 +1,130 @@
+package presence
+
+// holder is whoever has tenants: an issuer of tokens, who can have any number of them. Where there are
+// several, none has more than its share of the entries that an edge knows. The holder without a name has
+// the tenants of whom nobody knows. Guarded by Registry.mu.
+type holder struct {
+	name    string
+	tenants int
+	entries int // of these
+	left    int // of these entries, those of members that have left
+	watched int // patterns that its tokens were the first to watch, in any tenant
+}
+
+// forgetEach is how many entries of members that have left are forgotten at a time, at most, when there
+// is no room: the tenants are looked through for that.
+const forgetEach = 4096
+
+// holder returns the holder of this name, and makes it if there is none. Whoever counts nothing in it
+// calls forgetHolderIfUnused.
+func (r *Registry) holder(name string) *holder {
+	h := r.holders[name]
+	if h == nil {
+		h = &holder{name: name}
+		r.holders[name] = h
+	}
+	return h
+}
+
+func (r *Registry) forgetHolderIfUnused(h *holder) {
+	if h.tenants+h.watched == 0 {
+		delete(r.holders, h.name)
+	}
+}
+
+// nameOfHolder is whose a tenant is, given a user of it; empty: nobody is known.
+func (r *Registry) nameOfHolder(tenant, user string) string {
+	if r.options.Owner == nil {
+		return ""
+	}
+	return r.options.Owner(tenant, user)
+}
+
+// ownerOf returns whose a tenant is; empty: nobody knows.
+func (r *Registry) ownerOf(tenant string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t := r.tenants[tenant]; t != nil {
+		return t.holder.name
+	}
+	return ""
+}
+
+// hold notes whose a tenant is. Its holder stays, if one is known.
+func (r *Registry) hold(t *tenant, name string) {
+	if t.holder != nil && (t.holder.name == name || t.holder.name != "") {
+		return
+	}
+	to := r.holder(name)
+	if from := t.holder; from != nil {
+		from.tenants--
+		from.entries -= t.entries
+		from.left -= t.left
+		r.forgetHolderIfUnused(from)
+	}
+	t.holder = to
+	to.tenants++
+	to.entries += t.entries
+	to.left += t.left
+}
+
+// countEntries counts entries of a tenant, and how many of them are of members that have left.
+func (r *Registry) countEntries(t *tenant, entries, left int) {
+	r.entries += entries
+	t.entries += entries
+	t.holder.entries += entries
+	t.left += left
+	t.holder.left += left
+}
+
+// hasRoom reports whether there is room for an entry of a member, after members that have left were
+// forgotten for that. User is whose token asks.
+func (r *Registry) hasRoom(key Key, user string) bool {
+	if r.find(key) != nil {
+		return true
+	}
+	name := r.nameOfHolder(key.Tenant, user)
+	if t := r.tenants[key.Tenant]; t != nil && t.holder.name != "" {
+		name = t.holder.name
+	}
+	if h := r.holders[name]; h != nil && r.options.Share != nil {
+		if most := r.options.Share(r.maxEntries); most > 0 && h.entries >= most {
+			return r.forgetLeft(h)
+		}
+	}
+	if r.entries < r.maxEntries {
+		return true
+	}
+	var most *holder
+	for _, h := range r.holders {
+		if most == nil || h.left > most.left {
+			most = h
+		}
+	}
+	return most != nil && r.forgetLeft(most)
+}
+
+// forgetLeft forgets members of a holder's tenants that have left, those of each tenant in the order in
+// which they did, and reports whether there were any.
+func (r *Registry) forgetLeft(h *holder) bool {
+	if h.left == 0 {
+		return false
+	}
+	left := min(forgetEach, (h.left+1)/2)
+	for _, t := range r.tenants {
+		for t.holder == h && left > 0 {
+			e, ok := t.log.takeGone()
+			if !ok {
+				break
+			}
+			if e.thing.isGone(e.at) {
+				r.forget(e.thing)
+				left--
+			}
+		}
+		if left == 0 {
+			break
+		}
+	}
+	return true
+}

@@ -1,0 +1,163 @@
+package presence
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/pubsub/pattern"
+)
+
+// newShared makes a registry for 100 entries of owners whose tenants begin with their names, each of which
+// has half at most.
+func newShared(t *testing.T) *Registry {
+	_, r := newSink(t, 1000, time.Second)
+	r.maxEntries = 100
+	r.options.Share = func(all int) int { return all / 2 }
+	r.options.Owner = func(tenant, user string) string {
+		if owner, _, ok := strings.Cut(tenant, "."); ok {
+			return owner
+		}
+		return user
+	}
+	return r
+}
+
+// counted checks what is counted of holders.
+func counted(t *testing.T, r *Registry) {
+	t.Helper()
+	all, entries, left := 0, map[*holder]int{}, map[*holder]int{}
+	for _, tn := range r.tenants {
+		n := 0
+		for _, c := range tn.channels {
+			for _, e := range c.entries {
+				n++
+				all++
+				entries[tn.holder]++
+				if !e.here {
+					left[tn.holder]++
+				}
+			}
+		}
+		equal(t, "entries of "+tn.name, tn.entries, n)
+	}
+	equal(t, "entries", r.entries, all)
+	for name, h := range r.holders {
+		equal(t, "entries of holder "+name, h.entries, entries[h])
+		equal(t, "of these, left", h.left, left[h])
+	}
+}
+
+// Members that have left make room for others, those of the holder that has most of them first; and a
+// holder has its share of all, however many tenants it has.
+func TestHoldersShareEntries(t *testing.T) {
+	r := newShared(t)
+	fill := func(format string, leave bool) (n int) {
+		for ; n < 1000; n++ {
+			key := Key{fmt.Sprintf(format, n%10), "room.a", fmt.Sprint(n)}
+			if r.JoinAs("x", key, nil) != nil {
+				return n
+			}
+			if leave {
+				r.Leave(key, false)
+			}
+		}
+		return n
+	}
+	equal(t, "members of one holder that come and go", fill("a.%d", true), 1000)
+	counted(t, r)
+	if a := r.holders["a"]; a.entries > 50 || a.entries < 20 {
+		t.Errorf("one holder has %d entries, want about half of 100", a.entries)
+	}
+	equal(t, "members of another holder", fill("b.%d", false), 50)
+	equal(t, "members of the first one", fill("a.%d", false), 50)
+	counted(t, r)
+	key := Key{"c.1", "room.a", "ann"}
+	equal(t, "a third one, when all are there", r.JoinAs("x", key, nil), ErrFull)
+	r.Leave(Key{"b.1", "room.a", "1"}, false)
+	must(t, r.JoinAs("x", key, nil))
+	must(t, r.JoinAs("x", Key{"b.2", "room.a", "2"}, nil)) // who is there needs no room
+	counted(t, r)
+	for tenant := range r.tenants {
+		for _, c := range r.tenants[tenant].channels {
+			for subject, e := range c.entries {
+				for e.here {
+					r.Leave(Key{tenant, c.name, subject}, false)
+				}
+			}
+		}
+	}
+	now := time.Now()
+	for i := range 3 {
+		r.Tick(now.Add(time.Duration(i+1) * keepGone))
+	}
+	equal(t, "tenants left", len(r.tenants), 0)
+	equal(t, "holders left", len(r.holders), 0)
+}
+
+// One holder takes all, and what its members that have left take is for others.
+func TestLeftMembersMakeRoom(t *testing.T) {
+	_, r := newSink(t, 1000, time.Second)
+	r.maxEntries = 100
+	for n := range 1000 {
+		key := Key{fmt.Sprint("t", n%10), "room.a", fmt.Sprint(n)}
+		must(t, r.Join(key, nil))
+		if n < 950 {
+			r.Leave(key, false)
+		}
+	}
+	counted(t, r)
+	for n := 950; n < 1000; n++ {
+		if key := (Key{fmt.Sprint("t", n%10), "room.a", fmt.Sprint(n)}); !r.isHere(key) {
+			t.Errorf("%v has gone", key)
+		}
+	}
+	r.Tick(time.Now().Add(2 * keepGone)) // which forgets none twice
+	counted(t, r)
+}
+
+// What other edges have of a holder counts for its share, too.
+func TestHoldersShareEdges(t *testing.T) {
+	r := newShared(t)
+	var list []Key
+	for n := range 80 {
+		list = append(list, Key{fmt.Sprint("a.", n%4), "room.a", fmt.Sprint(n)})
+	}
+	must(t, r.Receive("", "b", pageOf(t, list...)))
+	equal(t, "entries of one holder", r.holders["a"].entries, 50)
+	counted(t, r)
+}
+
+// An issuer watches its share of the patterns, in any number of tenants.
+func TestHoldersSharePatterns(t *testing.T) {
+	r := newShared(t)
+	r.options.Patterns = func() (all, ofTenant int) { return 8, 8 }
+	var watchers []*Watcher
+	watch := func(user string, n int) error {
+		p, err := pattern.Parse("room.a")
+		must(t, err)
+		w, err := r.WatchAs(user, fmt.Sprint(user, ".", n), p, false, new(deaf))
+		if err == nil {
+			watchers = append(watchers, w)
+		}
+		return err
+	}
+	for n := range 4 {
+		must(t, watch("a", n))
+	}
+	equal(t, "more than half", watch("a", 4), ErrTooManyPatterns)
+	must(t, watch("a", 1)) // which is watched already
+	must(t, watch("b", 1))
+	for _, w := range watchers {
+		r.Unwatch(w)
+	}
+	r.Tick(time.Now().Add(time.Hour))
+	equal(t, "holders left", len(r.holders), 0)
+}
+
+// deaf is a receiver that takes nothing.
+type deaf struct{}
+
+func (*deaf) HasRoom() bool            { return false }
+func (*deaf) PushPresence([]byte) bool { return false }
