@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/internal/natssubject"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -181,6 +182,9 @@ func New(c Config) (*Broker, error) {
 func (b *Broker) Join(r pubsub.Receiver) {
 	b.linkMu.Lock()
 	b.receiver = r
+	if owners, ok := r.(pubsub.OwnerTeller); ok {
+		b.inbox.ownerOf = func(tenant string) string { return owners.OwnerOf(natssubject.TenantFromToken(tenant)) }
+	}
 	b.mu.Lock()
 	b.linkUp, b.linkSince = b.downCauses == 0, time.Now()
 	b.mu.Unlock()
@@ -199,7 +203,7 @@ func (b *Broker) Join(r pubsub.Receiver) {
 func (b *Broker) Publish(m pubsub.Message) error {
 	switch m.Delivery {
 	case wire.Broadcast:
-		return b.enqueueMessage(m.Tenant, b.channelSubject(broadcasts, &m), func(to []byte) []byte {
+		return b.enqueueMessage(&m, b.channelSubject(broadcasts, &m), func(to []byte) []byte {
 			b.lastBroadcast = max(b.lastBroadcast+1, b.clock.now())
 			return appendBroadcast(to, b.id, b.lastBroadcast, bodyOf(&m))
 		})

@@ -21,7 +21,7 @@ func (b *Broker) publishNearest(m pubsub.Message) error {
 	if m.HasSubscribers {
 		subject = b.withNoRespondersReply(subject, &m, anyEdge, b.inFlight.add(m, append(tried, anyEdge), time.Now()))
 	}
-	err := b.enqueueMessage(m.Tenant, subject, func(to []byte) []byte { return appendOne(to, wire.OneNearest, tried, bodyOf(&m)) })
+	err := b.enqueueMessage(&m, subject, func(to []byte) []byte { return appendOne(to, wire.OneNearest, tried, bodyOf(&m)) })
 	if err != nil && m.HasSubscribers {
 		return b.deliverLocal(m, err)
 	}
@@ -48,7 +48,7 @@ func (b *Broker) sendToEdge(m pubsub.Message, to edgeID, tried []edgeID) error {
 	subject := b.withNoRespondersReply(func(s []byte) []byte {
 		return natssubject.AppendChannel(append(append(s, b.publishPrefix...), direct(to)...), m.Tenant, m.Channel)
 	}, &m, to, b.inFlight.add(m, append(slices.Clone(tried), to), time.Now()))
-	return b.enqueueMessage(m.Tenant, subject, func(data []byte) []byte { return appendOne(data, m.Delivery, tried, bodyOf(&m)) })
+	return b.enqueueMessage(&m, subject, func(data []byte) []byte { return appendOne(data, m.Delivery, tried, bodyOf(&m)) })
 }
 
 // forward finds another edge for a message that this one has no subscriber for, or

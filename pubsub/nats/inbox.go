@@ -11,18 +11,31 @@ import (
 // take turns. So a tenant whose messages cost much time delays only itself.
 //
 // NATS never waits: what comes while the inbox is full is lost, and counted. See
-// fits for how tenants share the room.
+// fits for how tenants share the room. Where tenants have owners, who can have any number of them,
+// these share it in the same way, and none has more than half of the workers.
 type inbox struct {
+	ownerOf func(tenant string) string // nil, or empty: nobody is known
+
 	mu      sync.Mutex
 	queues  map[string]*tenantQueue // those with messages, by tenant as in subjects; "": what edges say of themselves
 	ready   []*tenantQueue          // queues that no worker has, longest waiting first
 	bytes   int                     // of all
 	workers int
+	owners  map[string]*inboxOwner // those with messages
+}
+
+// inboxOwner is what the tenants of one owner have.
+type inboxOwner struct {
+	queues  int
+	bytes   int
+	working int            // workers that have one of the queues
+	held    []*tenantQueue // that wait for one of these to be done
 }
 
 // tenantQueue is the messages of a tenant.
 type tenantQueue struct {
 	tenant   string
+	owner    string
 	messages []*client.Msg
 	bytes    int // of these, and of those that a worker has
 }
@@ -48,12 +61,24 @@ func (in *inbox) put(tenant string, m *client.Msg, limit int) (taken, start bool
 	if q != nil {
 		own = q.bytes
 	}
-	if !fits(size, own, in.bytes, limit) {
+	owner := in.ownerOfQueue(q, tenant)
+	of := in.owners[owner]
+	if !fits(size, own, in.bytes, limit) || of != nil && !fits(size, of.bytes, in.bytes, limit) {
 		return false, false
 	}
 	if q == nil {
 		q = tenantQueues.Get().(*tenantQueue)
-		q.tenant = tenant
+		q.tenant, q.owner = tenant, owner
+		if owner != "" {
+			if of == nil {
+				of = new(inboxOwner)
+				if in.owners == nil {
+					in.owners = map[string]*inboxOwner{}
+				}
+				in.owners[owner] = of
+			}
+			of.queues++
+		}
 		if in.queues == nil {
 			in.queues = map[string]*tenantQueue{}
 		}
@@ -66,7 +91,21 @@ func (in *inbox) put(tenant string, m *client.Msg, limit int) (taken, start bool
 	q.messages = append(q.messages, m)
 	q.bytes += size
 	in.bytes += size
+	if of != nil {
+		of.bytes += size
+	}
 	return true, start
+}
+
+// ownerOfQueue returns whose a tenant is, which stays so while it has a queue.
+func (in *inbox) ownerOfQueue(q *tenantQueue, tenant string) string {
+	switch {
+	case q != nil:
+		return q.owner
+	case in.ownerOf == nil || tenant == "":
+		return ""
+	}
+	return in.ownerOf(tenant)
 }
 
 // tenantQueues are kept for tenants that get messages now and then.
@@ -99,14 +138,23 @@ func (in *inbox) work(handle func(*client.Msg)) {
 func (in *inbox) next(batch *[batchSize]*client.Msg) (q *tenantQueue, n int) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if len(in.ready) == 0 {
-		in.workers--
-		return nil, 0
-	}
-	q = in.ready[0]
-	in.ready[0] = nil
-	if in.ready = in.ready[1:]; len(in.ready) == 0 {
-		in.ready = nil
+	for q == nil {
+		if len(in.ready) == 0 {
+			in.workers--
+			return nil, 0
+		}
+		q = in.ready[0]
+		in.ready[0] = nil
+		if in.ready = in.ready[1:]; len(in.ready) == 0 {
+			in.ready = nil
+		}
+		if of := in.owners[q.owner]; of == nil {
+		} else if of.working < maxWorkers/2 {
+			of.working++
+		} else {
+			of.held = append(of.held, q)
+			q = nil
+		}
 	}
 	n = copy(batch[:], q.messages)
 	clear(q.messages[:n])
@@ -122,11 +170,25 @@ func (in *inbox) done(q *tenantQueue, size int) {
 	defer in.mu.Unlock()
 	q.bytes -= size
 	in.bytes -= size
+	if of := in.owners[q.owner]; of != nil {
+		of.bytes -= size
+		of.working--
+		if len(of.held) > 0 {
+			in.ready = append(in.ready, of.held[0])
+			of.held[0] = nil
+			of.held = of.held[1:]
+		}
+		if len(q.messages) == 0 {
+			if of.queues--; of.queues == 0 {
+				delete(in.owners, q.owner)
+			}
+		}
+	}
 	if len(q.messages) > 0 {
 		in.ready = append(in.ready, q)
 		return
 	}
 	delete(in.queues, q.tenant)
-	q.tenant = ""
+	q.tenant, q.owner = "", ""
 	tenantQueues.Put(q)
 }

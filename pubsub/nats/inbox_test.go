@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	client "github.com/nats-io/nats.go"
@@ -76,6 +77,53 @@ func TestSharesOfInbox(t *testing.T) {
 	wg.Wait()
 	if handled != 300 || in.bytes != 0 || len(in.queues) != 0 || in.workers != 0 || in.ready != nil {
 		t.Errorf("%d messages were handled; left: %+v", handled, &in)
+	}
+}
+
+// The tenants of an owner have half of the workers and of the room at most, so that those of others are handled
+// while they wait; and all are handled in the end.
+func TestOwnersShareWorkers(t *testing.T) {
+	in := inbox{ownerOf: func(tenant string) string { return tenant[:1] }}
+	const limit = 300 * (10 + messageOverhead)
+	var wg sync.WaitGroup
+	release := make(chan struct{})
+	var waiting, handled atomic.Int64
+	good := make(chan struct{})
+	put := func(tenant string) (taken bool) {
+		taken, start := in.put(tenant, &client.Msg{Subject: tenant}, limit)
+		if start {
+			wg.Go(func() {
+				in.work(func(m *client.Msg) {
+					if m.Subject[0] == 'a' {
+						waiting.Add(1)
+						<-release
+					} else {
+						close(good)
+					}
+					handled.Add(1)
+				})
+			})
+		}
+		return taken
+	}
+	n := int64(0)
+	for i := range 1000 {
+		if put(fmt.Sprint("a", i%200)) {
+			n++
+		}
+	}
+	await(t, "workers that wait", func() bool { return waiting.Load() == maxWorkers/2 })
+	if most := int64(160); n > most || n < most/2 {
+		t.Errorf("%d messages of one owner are taken, of some 300", n)
+	}
+	if !put("b1") {
+		t.Error("there is no room for another one")
+	}
+	<-good
+	close(release)
+	wg.Wait()
+	if handled.Load() != n+1 || in.bytes != 0 || len(in.queues)+len(in.owners) != 0 || in.workers != 0 {
+		t.Errorf("%d of %d messages were handled; left: %d bytes, %d queues, %d owners", handled.Load(), n+1, in.bytes, len(in.queues), len(in.owners))
 	}
 }
 
@@ -176,12 +224,13 @@ func TestOneTenantStalls(t *testing.T) {
 func TestSharesOfOutgoing(t *testing.T) {
 	var r records
 	const limit = 3000
+	issuer := ""
 	put := func(tenant string, n int) bool {
 		size := recordHeader + n
-		if !fits(size, r.bytesByTenant[tenant], len(r.bytes), limit) {
+		if !r.hasRoom(size, len(r.bytes), []byte(tenant), issuer, limit) {
 			return false
 		}
-		r.add(append(r.bytes, make([]byte, size)...), len(r.bytes)+recordHeader, []byte(tenant))
+		r.add(append(r.bytes, make([]byte, size)...), len(r.bytes)+recordHeader, []byte(tenant), issuer)
 		return true
 	}
 	taken := 0
@@ -202,5 +251,17 @@ func TestSharesOfOutgoing(t *testing.T) {
 	r.reset()
 	if len(r.bytesByTenant) != 0 || !put("hostile", 1400) {
 		t.Error("what was sent still counts")
+	}
+	r.reset()
+	issuer, taken = "hostile", 0
+	for put(fmt.Sprint("hostile", taken), 92) {
+		taken++
+	}
+	equal(t, "messages of one issuer were taken, each of another tenant", taken, limit/2/100)
+	if issuer = "good"; !put("good", 92) {
+		t.Error("a message of another issuer finds no room")
+	}
+	if r.reset(); len(r.bytesByIssuer) != 0 {
+		t.Error("what an issuer has sent still counts")
 	}
 }

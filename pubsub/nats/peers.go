@@ -229,7 +229,7 @@ func (p *peers) edges(now time.Time) []pubsub.Edge {
 // announce tells the other edges of this one.
 func (b *Broker) announce() {
 	data := b.peers.announcement(b.clock.now())
-	_ = b.enqueue(nil, // without a link there is nobody to tell
+	_ = b.enqueue(nil, "", // without a link there is nobody to tell
 		func(to []byte) []byte { return append(append(to, b.publishPrefix...), announcements...) },
 		func(to []byte) []byte { return append(to, data...) })
 }

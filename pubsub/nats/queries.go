@@ -45,7 +45,7 @@ func (b *Broker) sendQuery(m *pubsub.Message, c *channelResponders, now time.Tim
 
 // sendControl sends a control message about a channel.
 func (b *Broker) sendControl(m *pubsub.Message, to string, kind byte) error {
-	return b.enqueue(m.Tenant, b.channelSubject(to, m), func(data []byte) []byte { return appendControl(data, kind, b.id) })
+	return b.enqueue(m.Tenant, m.Issuer, b.channelSubject(to, m), func(data []byte) []byte { return appendControl(data, kind, b.id) })
 }
 
 // handleControl takes a query, or an answer to one. It ignores other kinds.

@@ -242,7 +242,7 @@ func TestRoundOnFullLink(t *testing.T) {
 		r := append(b.records.bytes, make([]byte, recordHeader)...)
 		r = append(r, "elsewhere"...)
 		split := len(r)
-		b.records.add(append(r, make([]byte, 1<<20)...), split, []byte("t"))
+		b.records.add(append(r, make([]byte, 1<<20)...), split, []byte("t"), "")
 	}
 	b.mu.Unlock()
 	ended := make(chan struct{})

@@ -8,6 +8,7 @@ import "encoding/binary"
 type records struct {
 	bytes         []byte
 	bytesByTenant map[string]int
+	bytesByIssuer map[string]int // of publishers whose tenants share what they take
 }
 
 const (
@@ -23,7 +24,7 @@ const (
 
 // add adds a record. bytes is r.bytes with the record appended, of which the header is
 // still empty; split is where its data begins.
-func (r *records) add(bytes []byte, split int, tenant []byte) {
+func (r *records) add(bytes []byte, split int, tenant []byte, issuer string) {
 	at := len(r.bytes)
 	binary.BigEndian.PutUint32(bytes[at:], uint32(split-at-recordHeader))
 	binary.BigEndian.PutUint32(bytes[at+4:], uint32(len(bytes)-split))
@@ -35,6 +36,19 @@ func (r *records) add(bytes []byte, split int, tenant []byte) {
 		r.bytesByTenant = map[string]int{}
 	}
 	r.bytesByTenant[string(tenant)] += len(bytes) - at
+	if issuer == "" {
+		return
+	}
+	if r.bytesByIssuer == nil {
+		r.bytesByIssuer = map[string]int{}
+	}
+	r.bytesByIssuer[issuer] += len(bytes) - at
+}
+
+// hasRoom reports whether a record of a size may be added to what there is, by the shares of its tenant and
+// its issuer.
+func (r *records) hasRoom(size, all int, tenant []byte, issuer string, limit int) bool {
+	return fits(size, r.bytesByTenant[string(tenant)], all, limit) && (issuer == "" || fits(size, r.bytesByIssuer[issuer], all, limit))
 }
 
 func (r *records) reset() {
@@ -46,6 +60,10 @@ func (r *records) reset() {
 		r.bytesByTenant = nil
 	}
 	clear(r.bytesByTenant)
+	if len(r.bytesByIssuer) > keptTenants {
+		r.bytesByIssuer = nil
+	}
+	clear(r.bytesByIssuer)
 }
 
 // next returns the first record, valid until reset, and those behind it.

@@ -17,10 +17,10 @@ import (
 var errFull = fmt.Errorf("nats broker: %w", pubsub.ErrLinkFull)
 
 // enqueueMessage enqueues a message of a client, and logs when there is no room.
-func (b *Broker) enqueueMessage(tenant []byte, subject, data func(to []byte) []byte) error {
-	err := b.enqueue(tenant, subject, data)
+func (b *Broker) enqueueMessage(m *pubsub.Message, subject, data func(to []byte) []byte) error {
+	err := b.enqueue(m.Tenant, m.Issuer, subject, data)
 	if errors.Is(err, errFull) {
-		b.logLinkFull(tenant)
+		b.logLinkFull(m.Tenant)
 	}
 	return err
 }
@@ -42,7 +42,7 @@ func (b *Broker) logLinkFull(tenant []byte) {
 // enqueue queues a message for the writer, if there is room: see fits. subject and data
 // append theirs; both are called with b.mu held. What edges say of themselves has no
 // tenant.
-func (b *Broker) enqueue(tenant []byte, subject, data func(to []byte) []byte) error {
+func (b *Broker) enqueue(tenant []byte, issuer string, subject, data func(to []byte) []byte) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.linkUp {
@@ -53,11 +53,11 @@ func (b *Broker) enqueue(tenant []byte, subject, data func(to []byte) []byte) er
 	r = subject(r)
 	split := len(r)
 	r = data(r)
-	if !fits(len(r)-at, b.records.bytesByTenant[string(tenant)], at, b.config.QueueBytes) {
+	if !b.records.hasRoom(len(r)-at, at, tenant, issuer, b.config.QueueBytes) {
 		b.records.bytes = r[:at] // its array may have grown, which the next one can use
 		return errFull
 	}
-	b.records.add(r, split, tenant)
+	b.records.add(r, split, tenant, issuer)
 	signal(b.wakeWriter)
 	return nil
 }
