@@ -31,7 +31,7 @@ type verdict struct {
 // that of a backend that had the whole timeout for a question, and did not say that there are too
 // many: whoever keeps all slots taken would otherwise let everybody in, where silence allows.
 func (w *worker) authorize(ctx context.Context, e event) error {
-	if !w.awaitSlot(ctx, e.TokenID) {
+	if !w.awaitSlot(ctx, e.issuer, e.TokenID) {
 		if ctx.Err() != nil { // the client is gone, or other hooks took all the time
 			return ctx.Err()
 		}
@@ -71,13 +71,13 @@ func (w *worker) notAsked(e event, why error) error {
 
 // awaitSlot waits for a slot, for as long as the backend can still have the whole timeout before ctx
 // ends.
-func (w *worker) awaitSlot(ctx context.Context, token string) bool {
+func (w *worker) awaitSlot(ctx context.Context, issuer, token string) bool {
 	if end, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(ctx, end.Add(-w.ask.timeout))
 		defer cancel()
 	}
-	return w.slots.acquire(ctx, token)
+	return w.slots.acquire(ctx, issuer, token)
 }
 
 // question asks the backend. The error is an unsentError if this edge had no room to send it, or the
@@ -104,41 +104,69 @@ func (w *worker) question(ctx context.Context, e event) (v verdict, err error) {
 	return v, nil
 }
 
-// slots bound how many questions are asked at the same time; one token has half of them at most.
-// Tokens that wait take turns, so that no token waits behind all questions of others.
+// slots bound how many questions are asked at the same time; one token has half of them at most, and so
+// have all tokens of one issuer, where there are several. Issuers whose questions wait take turns, and so
+// do the tokens of an issuer, so that nobody waits behind all questions of others.
 type slots struct {
-	all, perToken int
+	all, half int
 
-	mu      sync.Mutex // guards what follows
-	taken   int
-	byToken map[string]*tokenSlots // those that have a slot or wait for one
-	turns   list.List              // of *tokenSlots that wait
+	mu       sync.Mutex // guards what follows
+	taken    int
+	byToken  map[string]*tokenSlots // those that have a slot or wait for one
+	byIssuer map[string]*issuerSlots
+	turns    list.List // of *issuerSlots that wait
+}
+
+// issuerSlots are the questions of the tokens of one issuer.
+type issuerSlots struct {
+	name   string // empty: there is one issuer
+	taken  int
+	tokens int           // those in slots.byToken
+	turns  list.List     // of *tokenSlots that wait
+	turn   *list.Element // in slots.turns; nil: none waits
 }
 
 // tokenSlots are the questions of one token.
 type tokenSlots struct {
+	issuer  *issuerSlots
 	taken   int
 	waiting list.List     // of chan struct{}, each closed when it has a slot
-	turn    *list.Element // in slots.turns; nil: none waits
+	turn    *list.Element // in issuerSlots.turns; nil: none waits
 }
 
 func newSlots(n int) *slots {
-	return &slots{all: n, perToken: max(1, n/2), byToken: map[string]*tokenSlots{}}
+	return &slots{all: n, half: max(1, n/2), byToken: map[string]*tokenSlots{}, byIssuer: map[string]*issuerSlots{}}
+}
+
+// of returns the slots of a token. The caller holds s.mu.
+func (s *slots) of(issuer, token string) *tokenSlots {
+	t := s.byToken[token]
+	if t != nil {
+		return t
+	}
+	i := s.byIssuer[issuer]
+	if i == nil {
+		i = &issuerSlots{name: issuer}
+		s.byIssuer[issuer] = i
+	}
+	i.tokens++
+	t = &tokenSlots{issuer: i}
+	s.byToken[token] = t
+	return t
 }
 
 // acquire waits for a slot, and reports false if ctx ends before there is one. Every question that
 // waits is a handshake or a subscription that the edge has under way, which bounds their number.
-func (s *slots) acquire(ctx context.Context, token string) bool {
+func (s *slots) acquire(ctx context.Context, issuer, token string) bool {
 	s.mu.Lock()
-	t := s.byToken[token]
-	if t == nil {
-		t = new(tokenSlots)
-		s.byToken[token] = t
-	}
+	t := s.of(issuer, token)
 	ready := make(chan struct{})
 	place := t.waiting.PushBack(ready)
 	if t.waiting.Len() == 1 {
-		t.turn = s.turns.PushBack(t)
+		t.turn = t.issuer.turns.PushBack(t)
+		if t.issuer.turn == nil {
+			t.issuer.turn = s.turns.PushBack(t.issuer)
+		}
 	}
 	s.grant()
 	s.mu.Unlock()
@@ -165,22 +193,37 @@ func (s *slots) release(token string) {
 	s.taken--
 	t := s.byToken[token]
 	t.taken--
+	t.issuer.taken--
 	s.forget(token, t)
 	s.grant()
 }
 
-// forget removes a token that has no question any more, and one that does not wait from the turns.
-// The caller holds s.mu.
+// forget removes a token that has no question any more, and one that does not wait from the turns; and
+// its issuer likewise. The caller holds s.mu.
 func (s *slots) forget(token string, t *tokenSlots) {
 	if t.waiting.Len() > 0 {
 		return
 	}
-	if t.turn != nil {
-		s.turns.Remove(t.turn)
-		t.turn = nil
-	}
+	s.endTurn(t)
 	if t.taken == 0 {
 		delete(s.byToken, token)
+		if t.issuer.tokens--; t.issuer.tokens == 0 {
+			delete(s.byIssuer, t.issuer.name)
+		}
+	}
+}
+
+// endTurn takes a token that does not wait any more out of the turns. The caller holds s.mu.
+func (s *slots) endTurn(t *tokenSlots) {
+	if t.turn == nil {
+		return
+	}
+	i := t.issuer
+	i.turns.Remove(t.turn)
+	t.turn = nil
+	if i.turns.Len() == 0 {
+		s.turns.Remove(i.turn)
+		i.turn = nil
 	}
 }
 
@@ -190,20 +233,35 @@ func (s *slots) grant() {
 	if s.taken == s.all {
 		return
 	}
-	for e := s.turns.Front(); e != nil; e = e.Next() { // two tokens at most have their half
-		t := e.Value.(*tokenSlots)
-		if t.taken == s.perToken {
+	for e := s.turns.Front(); e != nil; e = e.Next() { // two issuers at most have their half
+		i := e.Value.(*issuerSlots)
+		if i.name != "" && i.taken >= s.half {
+			continue
+		}
+		t := i.next(s.half)
+		if t == nil {
 			continue
 		}
 		s.taken++
+		i.taken++
 		t.taken++
+		s.turns.MoveToBack(e)
 		close(t.waiting.Remove(t.waiting.Front()).(chan struct{}))
 		if t.waiting.Len() == 0 {
-			s.turns.Remove(e)
-			t.turn = nil
+			s.endTurn(t)
 		} else {
-			s.turns.MoveToBack(e)
+			i.turns.MoveToBack(t.turn)
 		}
 		return
 	}
+}
+
+// next returns the first token of an issuer that waits and may have one slot more; nil: there is none.
+func (i *issuerSlots) next(most int) *tokenSlots {
+	for e := i.turns.Front(); e != nil; e = e.Next() { // two tokens at most have their half
+		if t := e.Value.(*tokenSlots); t.taken < most {
+			return t
+		}
+	}
+	return nil
 }

@@ -226,11 +226,14 @@ type event struct {
 	CloseCode uint16  `json:"close_code,omitempty"`
 	Reason    string  `json:"reason,omitempty"`
 	Seconds   float64 `json:"seconds,omitempty"` // that the connection lived
+
+	issuer string // see hook.Client; the backend is not told
 }
 
 func newEvent(name string, c hook.Client) event {
 	e := event{
 		Event: name, Time: time.Now().UTC(), Connection: c.ID, TokenID: c.TokenID, Subject: c.Subject, Transport: c.Transport,
+		issuer: c.Issuer,
 	}
 	if name == eventConnect {
 		e.Tenants, e.Info = c.Tenants, c.Info
@@ -247,7 +250,7 @@ func (e event) about(s hook.Subscription) event {
 }
 
 func newMemberEvent(name string, m hook.Member) event {
-	return event{Event: name, Time: time.Now().UTC(), Subject: m.Subject, Info: m.Info, Tenant: m.Tenant, Channel: m.Channel}
+	return event{Event: name, Time: time.Now().UTC(), Subject: m.Subject, Info: m.Info, Tenant: m.Tenant, Channel: m.Channel, issuer: m.Issuer}
 }
 
 // cause is who causes an event: a token, or a subject of a tenant.

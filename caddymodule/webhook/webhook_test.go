@@ -311,6 +311,63 @@ func TestSilence(t *testing.T) {
 	}
 }
 
+// The tokens of an issuer have half of the questions at most, one that asks for little gets the next turn,
+// and half of the queue of events is the issuer's, too.
+func TestIssuersShareQuestions(t *testing.T) {
+	r := newReceiver(t)
+	r.block = make(chan struct{})
+	h := r.open(func(h *Webhook) {
+		asking("connect")(h)
+		h.Ask.MaxInFlight = 4
+		h.Queue = 10
+		h.BatchDelay = caddy.Duration(time.Minute)
+	})
+	of := func(issuer, token string) hook.Client {
+		c := client(1, token)
+		c.Issuer = issuer
+		return c
+	}
+	done := make(chan error, 100)
+	ask := func(issuer, token string) {
+		go func() { done <- h.AuthorizeConnect(context.Background(), of(issuer, token)) }()
+	}
+	for i := range 20 {
+		ask("greedy", fmt.Sprint(i))
+	}
+	r.await(2)
+	awaitTrue(t, "18 that wait", func() bool {
+		h.worker.slots.mu.Lock()
+		defer h.worker.slots.mu.Unlock()
+		return len(h.worker.slots.byToken) == 20
+	})
+	for _, token := range []string{"a", "b", "c"} {
+		ask("other", token)
+	}
+	r.await(2)
+	h.worker.slots.mu.Lock()
+	if s := h.worker.slots; s.taken != 4 || s.byIssuer["greedy"].taken != 2 {
+		t.Errorf("%d are asked, %d of one issuer; want 4 and 2", s.taken, s.byIssuer["greedy"].taken)
+	}
+	h.worker.slots.mu.Unlock()
+	for i := range 20 {
+		h.Connected(of("greedy", fmt.Sprint(i)))
+	}
+	h.worker.mu.Lock()
+	if n := len(h.worker.waiting); n != 5 {
+		t.Errorf("%d events of one issuer wait in a queue of 10", n)
+	}
+	h.worker.mu.Unlock()
+	close(r.block)
+	for range 23 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if s := h.worker.slots; s.taken != 0 || len(s.byToken)+len(s.byIssuer) != 0 || s.turns.Len() != 0 {
+		t.Errorf("left over: %d, %v, %v, %d", s.taken, s.byToken, s.byIssuer, s.turns.Len())
+	}
+}
+
 // One token takes half of the questions at most; the others wait.
 func TestQuestionsAreBounded(t *testing.T) {
 	r := newReceiver(t)

@@ -29,13 +29,14 @@ type worker struct {
 	added  chan struct{}      // tells the sender of a new event; has room for one
 	done   chan struct{}      // closed when the sender has ended
 
-	mu       sync.Mutex // guards what follows
-	started  bool       // the sender runs
-	stopped  bool       // it does no longer take events
-	waiting  []event    // those on their way first
-	perCause map[string]int
-	lost     uint64    // events that no batch has told of yet
-	warned   time.Time // of a loss
+	mu        sync.Mutex // guards what follows
+	started   bool       // the sender runs
+	stopped   bool       // it does no longer take events
+	waiting   []event    // those on their way first
+	perCause  map[string]int
+	perIssuer map[string]int
+	lost      uint64    // events that no batch has told of yet
+	warned    time.Time // of a loss
 }
 
 // Pauses between the attempts to send a batch: each is twice as long as the one before,
@@ -49,7 +50,7 @@ func newWorker(o options, log *zap.Logger) *worker {
 	w := &worker{
 		options: o, log: log, limitedLog: guest.OncePerSecond(log), backend: newBackend(o), slots: newSlots(o.ask.maxInFlight),
 		quit: make(chan struct{}), added: make(chan struct{}, 1), done: make(chan struct{}),
-		perCause: map[string]int{},
+		perCause: map[string]int{}, perIssuer: map[string]int{},
 	}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	return w
@@ -78,16 +79,21 @@ func (w *worker) asksBefore(name string) bool { return slices.Contains(w.ask.bef
 
 // add queues an event. It waits for nothing: one that finds no room is lost, and the next
 // batch says so. One token has half of the queue at most, and so has one subject, so that a
-// client that comes and goes all the time does not take the events of others with it.
+// client that comes and goes all the time does not take the events of others with it. So has one
+// issuer, where there are several.
 func (w *worker) add(e event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.stopped || len(w.waiting) >= w.queue || w.perCause[e.cause()] >= max(1, w.queue/2) {
+	half := max(1, w.queue/2)
+	if w.stopped || len(w.waiting) >= w.queue || w.perCause[e.cause()] >= half || w.perIssuer[e.issuer] >= half {
 		w.loseLocked(1, "the queue has no room")
 		return
 	}
 	w.waiting = append(w.waiting, e)
 	w.perCause[e.cause()]++
+	if e.issuer != "" {
+		w.perIssuer[e.issuer]++
+	}
 	queued.Inc()
 	if !w.started {
 		w.started = true
@@ -170,6 +176,12 @@ func (w *worker) finish(n int, told uint64) {
 	for _, e := range w.waiting[:n] {
 		if w.perCause[e.cause()]--; w.perCause[e.cause()] == 0 {
 			delete(w.perCause, e.cause())
+		}
+		if e.issuer == "" {
+			continue
+		}
+		if w.perIssuer[e.issuer]--; w.perIssuer[e.issuer] == 0 {
+			delete(w.perIssuer, e.issuer)
 		}
 	}
 	clear(w.waiting[:n])
