@@ -63,6 +63,7 @@ import (
 //			max_patterns_per_tenant       <count>
 //			max_patterns_per_token        <count>
 //			tenant_share                  <percent>
+//			issuer_share                  <percent>
 //			max_connections               <count>
 //			max_connections_per_token     <count>
 //			max_connections_per_tenant    <count>
@@ -141,6 +142,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 				"max_patterns_per_tenant":       &a.Limits.MaxPatternsPerTenant,
 				"max_patterns_per_token":        &a.Limits.MaxPatternsPerToken,
 				"tenant_share":                  &a.Limits.TenantShare,
+				"issuer_share":                  &a.Limits.IssuerShare,
 				"max_connections":               &connections,
 				"max_connections_per_token":     &a.Limits.MaxConnectionsPerToken,
 				"max_connections_per_tenant":    &a.Limits.MaxConnectionsPerTenant,

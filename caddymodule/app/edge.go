@@ -68,6 +68,7 @@ type edge struct {
 type generation struct {
 	app    *App
 	limits pubsub.Limits
+	tokens *tokenstore.Service
 }
 
 // leaseEdge takes the edge from the pool, where another configuration keeps it, or
@@ -129,10 +130,10 @@ func newEdge(key edgeKey, sm guest.StoreModule, bm guest.BrokerModule, limits pu
 }
 
 // use puts a configuration's limits in force.
-func (e *edge) use(a *App, limits pubsub.Limits) error {
+func (e *edge) use(a *App, limits pubsub.Limits, tokens *tokenstore.Service) error {
 	e.applying.Lock()
 	defer e.applying.Unlock()
-	g := generation{a, limits}
+	g := generation{a, limits, tokens}
 	e.mu.Lock()
 	e.generations = append(e.generations, g)
 	e.mu.Unlock()
@@ -142,6 +143,9 @@ func (e *edge) use(a *App, limits pubsub.Limits) error {
 // apply puts in force what a configuration says of a hub that it shares with
 // others. The caller holds e.applying.
 func (e *edge) apply(g generation) error {
+	if g.tokens != nil {
+		e.hub.SetIssuers(g.tokens)
+	}
 	if c, ok := g.app.histories.module.(guest.HistoryStoreConfigurer); ok {
 		if err := c.ConfigureHistoryStore(g.app.histories.store()); err != nil {
 			return fmt.Errorf("history store: %w", err)

@@ -26,7 +26,7 @@ func TestInForceDuringReload(t *testing.T) {
 	c := slowConfigurer{asked: make(chan struct{}), answer: make(chan struct{})}
 	a := &App{histories: histories{module: c}}
 	e, failed := new(edge), make(chan error)
-	go func() { failed <- e.use(a, pubsub.Limits{}) }()
+	go func() { failed <- e.use(a, pubsub.Limits{}, nil) }()
 	<-c.asked
 	if !e.mu.TryLock() {
 		t.Error("who asks what is in force has to wait for the store")

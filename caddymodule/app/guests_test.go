@@ -141,7 +141,7 @@ func TestForeignGuests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.use(a, a.limits); err != nil {
+	if err := e.use(a, a.limits, nil); err != nil {
 		t.Fatal(err)
 	}
 	want := []pubsub.Edge{{Host: "edge.example.com", Region: "EU"}}

@@ -25,7 +25,7 @@ func (a *App) Start() error {
 	if err := a.histories.lease(e.key); err != nil {
 		return errors.Join(err, e.release(a))
 	}
-	if err := e.use(a, a.limits); err != nil {
+	if err := e.use(a, a.limits, service); err != nil {
 		return errors.Join(err, e.release(a))
 	}
 	if err := a.takeover.Start(a.ctx); err != nil {

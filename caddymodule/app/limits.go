@@ -28,6 +28,7 @@ func (a *App) provisionLimits() error {
 		{"limits.max_patterns_per_tenant", a.Limits.MaxPatternsPerTenant, 1, 1 << 30, &l.MaxPatternsPerTenant},
 		{"limits.max_patterns_per_token", a.Limits.MaxPatternsPerToken, 1, 1 << 30, &l.MaxPatternsPerToken},
 		{"limits.tenant_share (percent)", a.Limits.TenantShare, 1, 100, &l.TenantShare},
+		{"limits.issuer_share (percent)", a.Limits.IssuerShare, 1, 100, &l.IssuerShare},
 		{"limits.max_connections_per_token", a.Limits.MaxConnectionsPerToken, 0, 1 << 30, &l.MaxConnectionsPerToken},
 		{"limits.max_connections_per_tenant", a.Limits.MaxConnectionsPerTenant, 0, 1 << 30, &l.MaxConnectionsPerTenant},
 		{"limits.max_connections_per_address", a.Limits.MaxConnectionsPerAddress, 0, 1 << 30, &l.MaxConnectionsPerAddress},

@@ -48,6 +48,11 @@ type Limits struct {
 	// tenant may use while those of others come, too, 1 to 100. Default, and zero: 50.
 	// 100: no limit.
 	TenantShare int `json:"tenant_share,omitempty"`
+	// IssuerShare is how much of the edge, in percent, the tokens of one issuer may take where there are
+	// several, 1 to 100: of max_connections, max_patterns, queue_memory, right_memory, the members that the
+	// edge knows and, while messages of other issuers' tokens come, the processors. An issuer is a
+	// master token, or all of one tenant prefix. Default, and zero: 50. 100: no limit.
+	IssuerShare int `json:"issuer_share,omitempty"`
 	// MaxConnections of this edge. Default: 100000. Zero: no limit.
 	MaxConnections *int `json:"max_connections,omitempty"`
 	// MaxConnectionsPerToken on this edge. Default, and zero: half of
