@@ -204,14 +204,14 @@ func TestShareOfIssuer(t *testing.T) {
 	share := func(percent int) Limits {
 		return with(func(l *Limits) { l.TenantShare, l.IssuerShare = 99, percent })
 	}
-	inBubble(t, share(50), func(r *rig) {
+	withIssuers(t, true, share(50), func(r *rig) {
 		a := r.attack()
 		equal(t, "debt of a tenant", r.hub.debt(r.hub.cpuAccountOf([]byte("a.new")), r.hub.now()), 0)
 		if took := r.took(func() { a.publish("a.new", "x", "1") }); took < 10*time.Millisecond {
 			t.Errorf("a message in a new tenant waited for %v", took)
 		}
 	})
-	inBubble(t, share(50), func(r *rig) {
+	withIssuers(t, true, share(50), func(r *rig) {
 		a := r.connectIssued("a.", "subscriber")
 		a.ask("SUB:a.far:x")
 		r.attack()
@@ -221,11 +221,17 @@ func TestShareOfIssuer(t *testing.T) {
 		}
 		a.expect("a.far/x=1 [x]")
 	})
-	inBubble(t, share(100), func(r *rig) {
-		a := r.attack()
-		equal(t, "without a share, time that a message waited", r.took(func() { a.publish("a.new", "x", "1") }), 0)
-	})
-	inBubble(t, share(50), func(r *rig) {
+	for _, several := range []bool{true, false} {
+		percent := 100
+		if !several {
+			percent = 50
+		}
+		withIssuers(t, several, share(percent), func(r *rig) {
+			a := r.attack()
+			equal(t, fmt.Sprint("several ", several, ", share ", percent, ": time that a message waited"), r.took(func() { a.publish("a.new", "x", "1") }), 0)
+		})
+	}
+	withIssuers(t, true, share(50), func(r *rig) {
 		a := r.attack()
 		a.publish("a.new", "x", "1") // after the other's last one
 		time.Sleep(rivalTime + time.Millisecond)
@@ -239,7 +245,7 @@ func TestShareOfIssuer(t *testing.T) {
 // Publishers of one issuer take turns, whatever tenants they publish to; a message that waits for its
 // tenant's debt has no turn of the issuer's meanwhile.
 func TestTurnsOfIssuer(t *testing.T) {
-	inBubble(t, fastLimits(), func(r *rig) {
+	withIssuers(t, true, fastLimits(), func(r *rig) {
 		a, b := r.connectIssued("a.", "a"), r.connectIssued("b.", "b")
 		company := func() {
 			time.Sleep(time.Millisecond)

@@ -117,17 +117,23 @@ func (l *cpuAccount) is(tenant []byte) bool {
 }
 
 // turnsOf is how many processors the share of a tenant or an issuer has, at least one.
-func (h *Hub) turnsOf(g *cpuAccounts) int { return max(1, processors()*h.processorShare(g)/100) }
+func (h *Hub) turnsOf(g *cpuAccounts) int {
+	share := h.limits.Load().TenantShare
+	if g == &h.loads.issuers {
+		share = h.limits.Load().IssuerShare
+	}
+	return max(1, processors()*share/100)
+}
 
 // processorShare is what a tenant or an issuer may use of the processors, in percent; 0: all. Without
 // one for tenants, there is none for issuers.
 func (h *Hub) processorShare(g *cpuAccounts) int {
 	l := h.limits.Load()
 	switch {
-	case l.TenantShare <= 0 || l.TenantShare >= 100:
+	case l.TenantShare <= 0 || l.TenantShare >= 100 || g == &h.loads.issuers && !h.isDivided():
 		return 0
 	case g == &h.loads.issuers:
-		return l.issuerShare()
+		return l.IssuerShare
 	}
 	return l.TenantShare
 }

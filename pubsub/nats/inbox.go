@@ -148,10 +148,11 @@ func (in *inbox) next(batch *[batchSize]*client.Msg) (q *tenantQueue, n int) {
 		if in.ready = in.ready[1:]; len(in.ready) == 0 {
 			in.ready = nil
 		}
-		if of := in.owners[q.owner]; of == nil {
-		} else if of.working < maxWorkers/2 {
+		switch of := in.owners[q.owner]; {
+		case of == nil:
+		case of.working < maxWorkers/2:
 			of.working++
-		} else {
+		default:
 			of.held = append(of.held, q)
 			q = nil
 		}
