@@ -334,10 +334,7 @@ func TestIssuerSharesOfReplays(t *testing.T) {
 		c.hub.SetIssuers(testIssuers{true})
 		tenants := []string{"a", "b", "c"}
 		for i := range 2 * maxReplays {
-			s := c.connectIssued("attacker.", fmt.Sprint(i), tenants...)
-			for _, tenant := range tenants {
-				s.send("RSUB:" + tenant + ":chat.a:last")
-			}
+			c.connectIssued("attacker.", fmt.Sprint(i), tenants...).send("RSUB:" + tenants[i%len(tenants)] + ":chat.a:last")
 		}
 		synctest.Wait()
 		c.store.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/millrace/millrace/pubsub/pattern"
@@ -115,6 +116,25 @@ func TestLeftMembersMakeRoom(t *testing.T) {
 	}
 	r.Tick(time.Now().Add(2 * keepGone)) // which forgets none twice
 	counted(t, r)
+}
+
+// A member that has left twice at the same time is forgotten once.
+func TestForgottenOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, r := newSink(t, 1000, time.Second)
+		r.maxEntries = 1
+		ann, bob := Key{"t", "room.a", "ann"}, Key{"t", "room.a", "bob"}
+		for range 2 {
+			must(t, r.Join(ann, nil))
+			r.Leave(ann, false)
+		}
+		must(t, r.Join(bob, nil))
+		r.Tick(time.Now().Add(2 * keepGone))
+		counted(t, r)
+		if !r.isHere(bob) || r.entries != 1 {
+			t.Errorf("%d entries are left", r.entries)
+		}
+	})
 }
 
 // What other edges have of a holder counts for its share, too.
