@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -14,11 +15,18 @@ import (
 type disturbJob struct {
 	Target  target
 	Channel string // of its own traffic
+	// Tenants of its connections, in turns, all of which the target's token names; none: the target's.
+	Tenants []string
 
-	Subscribers int      // connections that read Channel
-	Patterns    []string // subscribed by one more connection, which reads
-	Stalled     int      // connections that subscribe to # and never read
-	Fill        int      // bytes published before the measurement begins
+	Subscribers  int      // connections that read Channel
+	Patterns     []string // subscribed by one more connection, which reads
+	PatternsEach int      // so many connections subscribe to them, in place of one
+	Stalled      int      // connections that subscribe to # and never read
+	Fill         int      // bytes published before the measurement begins
+
+	// Searchers are connections that fill a history with Stored messages each, and ask for the past of
+	// patterns that match none of them, as often as the edge lets them.
+	Searchers, Stored int
 
 	Publishers int     // connections that publish to Channel
 	Payload    int     // bytes
@@ -31,7 +39,8 @@ const fillPayload = 32 << 10 // bytes of a message that fills a queue
 // reads it and one that publishes; close ends them and waits.
 type disturbance struct {
 	job      disturbJob
-	driver   loadgen.Driver
+	drivers  []loadgen.Driver
+	opened   atomic.Int64 // connections
 	received atomic.Int64 // bytes of payload
 	group    sync.WaitGroup
 	failed   chan error // capacity 1: the first failure
@@ -44,7 +53,15 @@ type disturbance struct {
 // run sets everything up, calls ready, and continues until ctx ends. It returns the
 // payload that each subscriber received since ready, KB/s.
 func (j disturbJob) run(ctx context.Context, ready func() error) (through float64, err error) {
-	d := &disturbance{job: j, driver: j.Target.driver(), failed: make(chan error, 1)}
+	d := &disturbance{job: j, drivers: []loadgen.Driver{j.Target.driver()}, failed: make(chan error, 1)}
+	if len(j.Tenants) > 0 {
+		d.drivers = nil
+	}
+	for _, name := range j.Tenants {
+		to := j.Target
+		to.Tenant = name
+		d.drivers = append(d.drivers, to.driver())
+	}
 	defer d.close()
 	defer context.AfterFunc(ctx, d.hangUp)() // also during the setup
 	if err := d.setUp(ctx); err != nil {
@@ -66,7 +83,7 @@ func (d *disturbance) setUp(ctx context.Context) error {
 	if err := d.openSubscribers(ctx); err != nil {
 		return err
 	}
-	if len(d.job.Patterns) > 0 {
+	for i := 0; len(d.job.Patterns) > 0 && i < max(1, d.job.PatternsEach); i++ {
 		conn, err := d.open(ctx, d.job.Patterns...)
 		if err != nil {
 			return err
@@ -90,6 +107,11 @@ func (d *disturbance) setUp(ctx context.Context) error {
 			}
 		}
 	}
+	for i := range d.job.Searchers {
+		if err := d.openSearcher(ctx, i); err != nil {
+			return err
+		}
+	}
 	for range d.job.Publishers {
 		conn, err := d.open(ctx)
 		if err != nil {
@@ -98,6 +120,36 @@ func (d *disturbance) setUp(ctx context.Context) error {
 		d.read(conn)
 		d.group.Go(func() { d.publish(conn) })
 	}
+	return nil
+}
+
+// searcher is a connection to an edge that can search histories.
+type searcher interface{ Search(pattern string) error }
+
+// openSearcher fills a history and begins to search it.
+func (d *disturbance) openSearcher(ctx context.Context, i int) error {
+	conn, err := d.open(ctx)
+	if err != nil {
+		return err
+	}
+	to, ok := conn.(searcher)
+	if !ok {
+		return errors.New("only edges have histories")
+	}
+	d.read(conn)
+	for n := range d.job.Stored {
+		if err := conn.Write(conn.AppendPublish(nil, fmt.Sprintf("%s.%d", d.job.Channel, n%100), make([]byte, 16))); err != nil {
+			return err
+		}
+	}
+	d.group.Go(func() {
+		for n := 0; ; n++ {
+			if err := to.Search(fmt.Sprintf("%s.none.%d.%d.*", d.job.Channel, i, n%16)); err != nil {
+				d.fail(err)
+				return
+			}
+		}
+	})
 	return nil
 }
 
@@ -134,7 +186,8 @@ func (d *disturbance) openSubscribers(ctx context.Context) error {
 
 // open connects and subscribes.
 func (d *disturbance) open(ctx context.Context, patterns ...string) (loadgen.Conn, error) {
-	conn, err := d.driver.Dial(ctx)
+	n := int(d.opened.Add(1)) - 1
+	conn, err := d.drivers[n%len(d.drivers)].Dial(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -159,6 +212,9 @@ func (d *disturbance) read(conn loadgen.Conn) {
 			bytes := 0
 			err := conn.Receive(func(payload []byte) { bytes += len(payload) })
 			d.received.Add(int64(bytes))
+			if len(d.job.Tenants) > 0 && loadgen.IsRefusal(err) { // that is what an attacker gets
+				continue
+			}
 			if err != nil {
 				d.fail(err)
 				return

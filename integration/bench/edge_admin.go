@@ -57,6 +57,31 @@ func (e *edge) liveHeap(ctx context.Context) (bytes int64, err error) {
 	return bytes, nil
 }
 
+// reload loads the edge's configuration anew, and returns how many seconds that took.
+func (e *edge) reload(ctx context.Context) (seconds float64, err error) {
+	config, err := e.get(ctx, "/config/")
+	if err != nil {
+		return 0, err
+	}
+	defer config.Close()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("http://127.0.0.1:%d/load", e.Admin), config)
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Cache-Control", "must-revalidate") // it is the same one
+	began := time.Now()
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return 0, fmt.Errorf("POST /load: %s", res.Status)
+	}
+	return time.Since(began).Seconds(), nil
+}
+
 // heapAlloc finds the figure in a profile in text form.
 func heapAlloc(profile io.Reader) (int64, error) {
 	lines := bufio.NewScanner(profile)

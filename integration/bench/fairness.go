@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -17,8 +18,9 @@ type fair struct {
 	variants []variant
 	// heap is how much memory the disturbance may take, bytes.
 	heap int
-	// limit bounds the disturbed p99, ms; 0: fairRatio times the undisturbed one.
+	// limit bounds the disturbed p99, ms; 0: ratio times the undisturbed one.
 	limit float64
+	ratio float64 // 0: fairRatio
 }
 
 // A variant is a disturbance, and the token that it uses.
@@ -28,10 +30,14 @@ type variant struct {
 	ingress int // KB/s; 0: the edge's default
 	disturb disturbJob
 	mark    bool // otherwise it is shown only for comparison
+	other   bool // its token is of the other master token
+	reload  bool // the configuration is loaded anew meanwhile
 }
 
 const (
 	fairRatio    = 1.10
+	issuerRatio  = 1.20
+	otherPrefix  = "other."
 	sendQueue    = 1 << 20 // bytes: the edge's default
 	stalledFill  = 32 << 20
 	noisyTenant  = "noisy"
@@ -53,6 +59,7 @@ func fairness(s scale) []fair {
 	noise := func(publishers int, rate float64) disturbJob {
 		return disturbJob{Channel: "noise", Subscribers: 10, Publishers: publishers, Payload: noisyPayload, Rate: rate}
 	}
+	guests := min(64, s.Subscribers) // tenants of another master token
 	return []fair{
 		{group: groupStalled, options: options, heap: sendQueue, variants: []variant{{
 			name: "one of the subscribers never reads", tenant: tenant, mark: true,
@@ -67,6 +74,36 @@ func fairness(s scale) []fair {
 				{name: "another tenant at its tenant cap", tenant: noisyTenant, disturb: noise(10, 0.095*atCap)},
 				{name: "another tenant at ten times its tenant cap", tenant: noisyTenant, disturb: noise(10, atCap), mark: true},
 			}},
+		{group: groupIssuer, options: options, edge: edgeOptions{Another: otherPrefix}, ratio: issuerRatio, variants: []variant{
+			{
+				name: fmt.Sprintf("another master token with %d tenants in one token, as much as the edge reads", guests), mark: true, other: true,
+				disturb: disturbJob{
+					Channel: "noise", Tenants: manyTenants(guests), Subscribers: 10 * guests, Publishers: guests, Payload: noisyPayload,
+				},
+			},
+			{
+				name: fmt.Sprintf("another master token with %d tenants and 128 patterns in each", guests), mark: true, other: true,
+				disturb: disturbJob{
+					Channel: "bench.noise", Tenants: manyTenants(guests), Patterns: manyPatterns(128), PatternsEach: guests, Publishers: guests, Payload: 128,
+				},
+			},
+		}},
+		{group: groupIssuer, options: options, edge: edgeOptions{Another: otherPrefix, Limits: []string{"issuer_share 100"}}, ratio: issuerRatio,
+			variants: []variant{{
+				name: fmt.Sprintf("the same %d tenants without shares of issuers", guests), other: true,
+				disturb: disturbJob{
+					Channel: "noise", Tenants: manyTenants(guests), Subscribers: 10 * guests, Publishers: guests, Payload: noisyPayload,
+				},
+			}}},
+		{group: groupIssuer, options: options, edge: edgeOptions{Another: otherPrefix, History: "bench.#", HistoryStore: "memory"}, ratio: issuerRatio,
+			variants: []variant{{
+				name: fmt.Sprintf("another master token with %d tenants whose replays find nothing", guests), mark: true, other: true,
+				disturb: disturbJob{Channel: "bench.noise", Tenants: manyTenants(guests), Searchers: guests, Stored: 3000},
+			}}},
+		{group: groupIssuer, options: options, edge: edgeOptions{Another: otherPrefix, Presence: "#"}, ratio: issuerRatio, variants: []variant{{
+			name: fmt.Sprintf("a reload while another master token has %d publishers in one tenant", 3*guests), other: true, reload: true,
+			disturb: disturbJob{Channel: "noise", Tenants: manyTenants(1), Subscribers: 100, Publishers: 3 * guests, Payload: noisyPayload},
+		}}},
 		{group: groupPatterns, options: options, variants: []variant{{
 			name: "one connection with 1,024 subscriptions", tenant: tenant, mark: true,
 			disturb: disturbJob{Channel: "none", Patterns: manyPatterns(1024)},
@@ -76,6 +113,14 @@ func fairness(s scale) []fair {
 			disturb: disturbJob{Channel: "crowd", Subscribers: s.Crowd, Publishers: 1, Payload: 128, Rate: crowdRate},
 		}}},
 	}
+}
+
+// manyTenants returns n tenants of the other master token.
+func manyTenants(n int) (list []string) {
+	for i := range n {
+		list = append(list, fmt.Sprint(otherPrefix, i))
+	}
+	return list
 }
 
 // manyPatterns returns n patterns: some match the channels of the load generator,
@@ -106,7 +151,7 @@ func (r *runner) disturbed(ctx context.Context, f fair) error {
 	}
 	rows := make([]fairRow, len(f.variants))
 	for i, v := range f.variants {
-		rows[i] = fairRow{Group: f.group, Name: v.name, Mark: v.mark, LimitMs: f.limit, HeapLimit: f.heap}
+		rows[i] = fairRow{Group: f.group, Name: v.name, Mark: v.mark, LimitMs: f.limit, Ratio: cmp.Or(f.ratio, fairRatio), HeapLimit: f.heap}
 	}
 	defer func() { r.report.Fairness = append(r.report.Fairness, rows...) }()
 	for range r.scale.Rounds {
@@ -132,7 +177,14 @@ func (r *runner) disturbed(ctx context.Context, f fair) error {
 func (r *runner) beside(ctx context.Context, e *edge, v variant, f fair, to target) (run, fairExtra, error) {
 	var extra fairExtra
 	var err error
-	if v.disturb.Target, err = e.reach(ctx, overPlain, v.tenant, v.ingress, 0); err != nil {
+	if v.other {
+		var token string
+		token, err = e.issue(ctx, e.other, v.disturb.Tenants, v.ingress, 0)
+		v.disturb.Target = e.target(overPlain, "", token)
+	} else {
+		v.disturb.Target, err = e.reach(ctx, overPlain, v.tenant, v.ingress, 0)
+	}
+	if err != nil {
 		return run{}, extra, err
 	}
 	d, err := startLoad(r.disturbs, job{Disturb: &v.disturb})
@@ -142,6 +194,11 @@ func (r *runner) beside(ctx context.Context, e *edge, v variant, f fair, to targ
 	defer d.kill()
 	if a, err := d.answer(ctx, 0); err != nil || a.Error != "" { // it is set up
 		return run{}, extra, fmt.Errorf("the disturbance: %s %w", a.Error, err)
+	}
+	if v.reload {
+		if extra.Reload, err = e.reload(ctx); err != nil {
+			return run{}, extra, err
+		}
 	}
 	result := r.load(ctx, f.options, to, served{child: e.child})
 	if extra.Heap, err = e.liveHeap(ctx); err != nil {

@@ -7,19 +7,22 @@ type fairRow struct {
 	Group     string  `json:"group"`
 	Name      string  `json:"name"`
 	Mark      bool    `json:"mark"`               // there is a limit for it
-	LimitMs   float64 `json:"limit_ms,omitempty"` // of the disturbed p99; 0: fairRatio
+	LimitMs   float64 `json:"limit_ms,omitempty"` // of the disturbed p99; 0: Ratio
+	Ratio     float64 `json:"ratio"`              // of the disturbed p99 to the undisturbed one
 	HeapLimit int     `json:"heap_limit_bytes,omitempty"`
 
 	Undisturbed []float64 `json:"undisturbed_p99_ms"`
 	Disturbed   []float64 `json:"disturbed_p99_ms"`
 	Heap        []int64   `json:"heap_growth_bytes"`
-	Through     []float64 `json:"disturbance_kb_per_sec"` // payload that the disturbance's subscribers received
+	Through     []float64 `json:"disturbance_kb_per_sec"`   // payload that the disturbance's subscribers received
+	Reload      []float64 `json:"reload_seconds,omitempty"` // how long a reload took during the disturbance
 	Void        []string  `json:"void,omitempty"`
 }
 
 // fairExtra is what a disturbance measures beside the p99.
 type fairExtra struct {
 	Heap    int64   // growth of the edge's live heap, bytes
+	Reload  float64 // seconds; 0: there was none
 	Through float64 // payload that each subscriber of the disturbance received, KB/s
 }
 
@@ -35,6 +38,9 @@ func (f *fairRow) add(quiet, disturbed run, extra fairExtra) {
 	f.Disturbed = append(f.Disturbed, p99(disturbed.Measurement))
 	f.Heap = append(f.Heap, extra.Heap)
 	f.Through = append(f.Through, extra.Through)
+	if extra.Reload > 0 {
+		f.Reload = append(f.Reload, extra.Reload)
+	}
 }
 
 // String is like "one of the subscribers never reads: p99 7.1 → 7.3 ms: 1.03 ×
@@ -50,7 +56,7 @@ func (f fairRow) String() string {
 		values[i] = f.Disturbed[i] / f.Undisturbed[i]
 	}
 	if f.Mark {
-		m.Limit = fairRatio
+		m.Limit = f.Ratio
 		if f.LimitMs > 0 {
 			m = mark{Name: name, Unit: "ms", Limit: f.LimitMs}
 			values = f.Disturbed
@@ -67,7 +73,10 @@ func (f fairRow) String() string {
 		memory.set(heap)
 		text += memory.String()
 	}
-	if f.Group == groupTenant {
+	if len(f.Reload) > 0 {
+		text += fmt.Sprintf("; a reload took %s s", significant(median(f.Reload)))
+	}
+	if f.Group == groupTenant || f.Group == groupIssuer {
 		text += fmt.Sprintf("; %.0f KB/s of its payload came through", median(f.Through))
 	}
 	return text

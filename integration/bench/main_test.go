@@ -103,8 +103,8 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: %d rounds; void %q", f.Name, len(f.Disturbed), f.Void)
 		}
 	}
-	if len(got.Fairness) != 7 {
-		t.Errorf("%d rows of fairness, want 7", len(got.Fairness))
+	if len(got.Fairness) != 12 {
+		t.Errorf("%d rows of fairness, want 12", len(got.Fairness))
 	}
 	for _, c := range got.Caps {
 		if c.Error != "" {

@@ -19,6 +19,7 @@ const (
 	groupIdle          = "idle"
 	groupStalled       = "stalled"
 	groupTenant        = "tenant"
+	groupIssuer        = "issuer"
 	groupPatterns      = "patterns"
 	groupCrowd         = "crowd"
 	groupCaps          = "caps"
@@ -28,7 +29,7 @@ const (
 )
 
 var groups = []string{groupFanout, groupTLS, groupWebTransport, groupLatency, groupRooms, groupIdle,
-	groupStalled, groupTenant, groupPatterns, groupCrowd, groupCaps, groupHop, groupSubscriptions, groupHistories}
+	groupStalled, groupTenant, groupIssuer, groupPatterns, groupCrowd, groupCaps, groupHop, groupSubscriptions, groupHistories}
 
 var servers = []string{floorQueue, floorEqual, floorEach, natsServer, natsPair, mochiMQTT, millrace, millraceNATS, millraceHop,
 	millraceOther, millraceKept, millraceDisk}

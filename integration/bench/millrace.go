@@ -41,6 +41,10 @@ type edgeOptions struct {
 
 	History      string // channels of a history; empty: there is none
 	HistoryStore string // empty: the default
+
+	Presence string // channels of a presence; empty: there is none
+
+	Another string // tenant prefix of another master token; empty: there is none
 }
 
 // The servers of the group histories: an edge with a history that keeps another channel than
@@ -72,6 +76,7 @@ type edge struct {
 	HTTP, HTTPS, Admin int    // loopback ports
 
 	master string // its master token
+	other  string // that of edgeOptions.Another
 }
 
 // buildMillrace compiles the program from the repository's sources.
@@ -102,7 +107,7 @@ func repository(ctx context.Context) (string, error) {
 
 // startEdge runs the program, and returns when it answers.
 func startEdge(ctx context.Context, l *launcher, program, dir string, o edgeOptions) (*edge, error) {
-	e := &edge{edgeOptions: o, Dir: dir, master: "MT_" + randomHex() + "_" + randomHex()}
+	e := &edge{edgeOptions: o, Dir: dir, master: newMaster(), other: newMaster()}
 	for _, port := range []*int{&e.HTTP, &e.HTTPS, &e.Admin} {
 		var err error
 		if *port, err = freePort(); err != nil {
@@ -122,7 +127,7 @@ func startEdge(ctx context.Context, l *launcher, program, dir string, o edgeOpti
 	}
 	cmd := exec.Command(program, "run", "--config", file, "--adapter", "caddyfile")
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "MILLRACE_MASTER_TOKEN="+e.master,
+	cmd.Env = append(os.Environ(), "MILLRACE_MASTER_TOKEN="+e.master, "MILLRACE_OTHER_TOKEN="+e.other,
 		"HOME="+dir, "XDG_DATA_HOME="+dir+"/data", "XDG_CONFIG_HOME="+dir+"/config")
 	var err error
 	if e.child, err = l.startChild(millrace, cmd); err != nil {
@@ -176,13 +181,22 @@ func (e *edge) pings(ctx context.Context) bool {
 	return true
 }
 
+func newMaster() string { return "MT_" + randomHex() + "_" + randomHex() }
+
 // token issues an access token for all channels of one tenant, with caps in KB/s; 0: the
 // edge's default.
 func (e *edge) token(ctx context.Context, tenant string, ingress, egress int) (string, error) {
+	return e.issue(ctx, e.master, []string{tenant}, ingress, egress)
+}
+
+// issue issues an access token of a master token, for all channels and histories of tenants, and for who is
+// present there.
+func (e *edge) issue(ctx context.Context, master string, tenants []string, ingress, egress int) (string, error) {
 	right := map[string]any{
 		"expires_at": time.Now().Add(12 * time.Hour).UTC().Format(time.RFC3339),
 		"tenant_grants": []any{map[string]any{
-			"tenant_ids": []string{tenant}, "allow_channels_pub": []string{"#"}, "allow_channels_sub": []string{"#"},
+			"tenant_ids": tenants, "allow_channels_pub": []string{"#"}, "allow_channels_sub": []string{"#"},
+			"allow_channels_history": []string{"#"},
 		}},
 	}
 	if ingress > 0 {
@@ -200,7 +214,7 @@ func (e *edge) token(ctx context.Context, tenant string, ingress, egress int) (s
 	if err != nil {
 		return "", err
 	}
-	req.Header.Set("Authorization", "Bearer "+e.master)
+	req.Header.Set("Authorization", "Bearer "+master)
 	req.Header.Set("Content-Type", "application/json")
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {

@@ -61,6 +61,16 @@ func (c *edgeConn) Subscribe(channel string) error {
 	return c.setReadDeadline(time.Time{})
 }
 
+// Search asks for the newest messages of a pattern in the edge's history, and ends that again. It does not
+// wait for the answers. It may be called concurrently with Write.
+func (c *edgeConn) Search(pattern string) error {
+	line := wire.AppendLine(nil, wire.VerbRsub, string(c.tenant), pattern)
+	if err := c.writeLine(append(line, ":last"...)); err != nil {
+		return err
+	}
+	return c.writeLine(wire.AppendLine(nil, wire.VerbUnsub, string(c.tenant), pattern))
+}
+
 // AppendPublish implements Conn, with frames of version 1 (docs/protocol.md,
 // Frames).
 func (c *edgeConn) AppendPublish(dst []byte, channel string, payload []byte) []byte {
@@ -155,6 +165,12 @@ func (c *edgeConn) line(b []byte) error {
 type lineError struct {
 	wire.ServerLine
 	tenant string
+}
+
+// IsRefusal reports whether an error of a [Conn] is an ERR line of an edge, after which it goes on.
+func IsRefusal(err error) bool {
+	var line *lineError
+	return errors.As(err, &line)
 }
 
 func (e *lineError) Error() string {
