@@ -144,7 +144,10 @@ func (s *Session) cachedPayers(tenant []byte) payers {
 	if !s.lastAccount.is(tenant) {
 		s.lastAccount = s.hub.cpuAccountOf(tenant)
 	}
-	return payers{s.lastAccount, s.hub.issuerCPU(s.token)}
+	if s.issuerCPU == nil || s.issuerCPU.removed.Load() { // not the issuer's, beside which counts change
+		s.issuerCPU = s.hub.issuerCPU(s.token)
+	}
+	return payers{s.lastAccount, s.issuerCPU}
 }
 
 var defaultTenant = []byte(wire.DefaultTenant)
