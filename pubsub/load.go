@@ -40,6 +40,10 @@ const (
 	pacedCredit = 250 * time.Microsecond
 	// maxLoadDebt bounds how long a tenant waits for one very expensive message.
 	maxLoadDebt = 250 * time.Millisecond
+	// maxLook is the most that is charged between two looks at the clock, which are 64 deliveries, or
+	// writes, apart: these take up to 1 ms. What takes longer did not have a processor meanwhile, and who
+	// suffers from others must not pay for it.
+	maxLook = 2 * time.Millisecond
 	// rivalTime is how long the processors count as contended after messages of two
 	// tenants came.
 	rivalTime = time.Second
@@ -194,10 +198,10 @@ func (h *Hub) noteMessage(l *cpuAccount, now time.Duration) {
 	}
 }
 
-// chargeTime counts the time since then as used by the payers, and returns the time now.
+// chargeTime counts the time since then as used by the payers, maxLook at most, and returns the time now.
 func (h *Hub) chargeTime(p payers, since time.Duration) (now time.Duration) {
 	now = h.now()
-	h.charge(p, now, now-since)
+	h.charge(p, now, min(now-since, maxLook))
 	return now
 }
 

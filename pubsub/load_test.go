@@ -80,6 +80,40 @@ func TestDebtIsBounded(t *testing.T) {
 	})
 }
 
+// Who is kept from a processor in the middle of a message does not pay for that, or little.
+func TestStallsAreNotPaidFor(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		r.company()
+		p, _ := r.hub.beginPaced(payers{tenant: r.hub.cpuAccountOf([]byte("other"))}, nil)
+		time.Sleep(time.Second)
+		r.company()
+		p.end()
+		if debt := r.hub.debt(p.payers.tenant, r.hub.now()); debt > 2*maxLook {
+			t.Errorf("a debt of %v", debt)
+		}
+	})
+}
+
+// To find out which of many patterns match for many subscribers is paid for while it goes on, as more
+// than maxLook is not paid for at once.
+func TestGroupingIsPaidFor(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		for i := range lookEvery {
+			r.connect(fmt.Sprint(i)).send("SUB:other:a", "SUB:other:*")
+		}
+		other := r.hub.tenant([]byte("other"))
+		p := r.hub.beginPacedReceived(r.hub.tenantPayers(other, []byte("other")))
+		m := matchers.Get().(*matcher)
+		defer m.release()
+		m.match(other, []byte("a"))
+		time.Sleep(maxLook)
+		m.group(&p)
+		if p.chargedUntil != r.hub.now() {
+			t.Error("nothing is charged")
+		}
+	})
+}
+
 // Those that wait go on one by one, as many at a time as have processors in the
 // share; and who leaves does not wait.
 func TestTurns(t *testing.T) {

@@ -73,17 +73,25 @@ func (m *matcher) match(t *tenant, channel []byte) {
 	}
 }
 
-// group finds each session's set of matched patterns.
-func (m *matcher) group() {
+// group finds each session's set of matched patterns, with a look of pace from time to time.
+func (m *matcher) group(pace *pace) {
 	m.sets = append(m.sets, patternSet{})
+	added := 0
 	for i, in := range m.interests {
 		all := in.subscribers.Load()
 		m.reserve(len(m.sessions) + all.len())
 		for part := range all.chunks {
 			m.addAll(i, part)
+			if added += len(part); added >= lookEvery {
+				added = 0
+				pace.look()
+			}
 		}
 	}
 }
+
+// lookEvery is after how many subscribers group looks at the clock: some 100 us.
+const lookEvery = 1024
 
 func (m *matcher) addAll(interest int, list []member) {
 	for i := range list {

@@ -118,14 +118,19 @@ func (p *pace) sleep(l *cpuAccount, d time.Duration) {
 	}
 }
 
-// pauseDue reports whether a long fan-out must pause: a payer is over its share by
-// now. It is called from time to time.
-func (p *pace) pauseDue() bool {
+// look charges what was used since the last look, if that is worth it, and reports whether it was. It is
+// called from time to time, at least once in maxLook of work.
+func (p *pace) look() bool {
 	if now := p.hub.now(); now-p.chargedUntil < paceEvery {
 		return false
 	}
 	p.chargedUntil = p.hub.chargeTime(p.payers, p.chargedUntil)
-	return p.hub.debtOf(p.payers, p.chargedUntil) > 0
+	return true
+}
+
+// pauseDue is look, and reports whether a long fan-out must pause: a payer is over its share by now.
+func (p *pace) pauseDue() bool {
+	return p.look() && p.hub.debtOf(p.payers, p.chargedUntil) > 0
 }
 
 // pause makes a fan-out wait for the debt of its payers, for maxPause each at most. The caller has

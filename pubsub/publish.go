@@ -86,7 +86,7 @@ func (h *Hub) fanOut(t *tenant, p *publication) (n int) {
 	case 1: // the common case needs no grouping
 		n = p.deliverToAll(m.interests[0], &m.single)
 	default:
-		m.group()
+		m.group(&p.pace)
 		n = len(m.sessions)
 		for i := range m.sessions {
 			if f := &m.sessions[i]; f.set != 0 {
@@ -161,7 +161,7 @@ func (h *Hub) deliverOne(t *tenant, p *publication) bool {
 	m := matchers.Get().(*matcher)
 	defer m.release()
 	m.match(t, p.channel)
-	m.group()
+	m.group(&p.pace)
 	p.matcher = m
 	p.hasSubscribers = len(m.sessions) > 0
 	for left := len(m.sessions); left > 0; left-- {

@@ -238,7 +238,7 @@ func TestPatternsFollowTheOKLines(t *testing.T) {
 				p := h.publication([]byte("t"), []byte("a"), []byte("x"), nil, h.beginPacedReceived(h.tenantPayers(h.tenant([]byte("t")), []byte("t"))))
 				p.matcher = m
 				m.match(h.tenant([]byte("t")), p.channel)
-				m.group()
+				m.group(&p.pace)
 				s.ask(strings.Fields(c.after)...)
 				if len(m.interests) == 1 { // as in fanOut
 					p.deliverToAll(m.interests[0], &m.single)
