@@ -96,7 +96,9 @@ func (o *flushList) flush() {
 	}
 	b.release()
 	if o.payers.tenant != nil {
-		hub.chargeTime(o.payers, since)
+		now := hub.chargeTime(o.payers, since)
+		hub.noteWork(o.payers.tenant, now)
+		hub.noteWork(o.payers.issuer, now)
 	}
 	o.n, o.next, o.payers = 0, nil, payers{}
 	flushLists.Put(o)

@@ -17,7 +17,7 @@ func TestPositionsWhileHandedOn(t *testing.T) {
 		store.stuck = true
 		p.publish("t", "chat.a", "1")
 		time.Sleep(positionEvery - 100*time.Millisecond)
-		r.company()
+		defer r.atWork(r.hub.cpuAccountOf([]byte("one")))()
 		r.debtor("t", 200*time.Millisecond) // so handing on takes until the next turn is over
 		store.unstick()
 		c.after(150 * time.Millisecond)

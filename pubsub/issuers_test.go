@@ -176,6 +176,14 @@ func TestTakeShareLeavesRoom(t *testing.T) {
 	})
 }
 
+// issuersCome has a message of each of these come.
+func (r *rig) issuersCome(tokens ...*tokenState) {
+	time.Sleep(time.Millisecond)
+	for _, t := range tokens {
+		r.hub.noteWork(r.hub.issuerCPU(t), r.hub.now())
+	}
+}
+
 // oneMillisecond is that of all processors.
 func oneMillisecond() time.Duration { return time.Duration(processors()) * time.Millisecond }
 
@@ -247,17 +255,12 @@ func TestShareOfIssuer(t *testing.T) {
 func TestTurnsOfIssuer(t *testing.T) {
 	withIssuers(t, true, fastLimits(), func(r *rig) {
 		a, b := r.connectIssued("a.", "a"), r.connectIssued("b.", "b")
-		company := func() {
-			time.Sleep(time.Millisecond)
-			for _, c := range []*client{a, b} {
-				r.hub.noteMessage(r.hub.issuerCPU(c.token), r.hub.now())
-			}
-		}
+		company := func() { r.issuersCome(a.token, b.token) }
 		company()
 		n := r.hub.turnsOf(&r.hub.loads.issuers)
 		var turns []pace
 		for i := range n {
-			p, _ := r.hub.beginPaced(a.payersFor(fmt.Append(nil, i)), nil)
+			p, _ := r.begin(a.payersFor(fmt.Append(nil, i)), nil)
 			turns = append(turns, p)
 		}
 		if p := turns[n-1]; !p.writesInline() || p.maxWriters() != n {
@@ -265,7 +268,7 @@ func TestTurnsOfIssuer(t *testing.T) {
 		}
 		began := make(chan pace, 1)
 		go func() {
-			p, _ := r.hub.beginPaced(a.payersFor([]byte("next")), nil)
+			p, _ := r.begin(a.payersFor([]byte("next")), nil)
 			began <- p
 		}()
 		synctest.Wait()
@@ -283,7 +286,7 @@ func TestTurnsOfIssuer(t *testing.T) {
 		r.debtor("over", 100*time.Millisecond)
 		waiting := make(chan bool)
 		go func() {
-			p, ok := r.hub.beginPaced(a.payersFor([]byte("over")), nil)
+			p, ok := r.begin(a.payersFor([]byte("over")), nil)
 			p.end()
 			waiting <- ok
 		}()
@@ -291,7 +294,7 @@ func TestTurnsOfIssuer(t *testing.T) {
 		equal(t, "turns of the issuer while a tenant pays", len(r.hub.issuerCPU(a.token).turns), 0)
 		<-waiting
 
-		p, _ := r.hub.beginPaced(a.payersFor([]byte("over")), nil)
+		p, _ := r.begin(a.payersFor([]byte("over")), nil)
 		r.company()
 		r.debtor("over", 100*time.Millisecond)
 		paused := make(chan struct{})
@@ -302,6 +305,27 @@ func TestTurnsOfIssuer(t *testing.T) {
 		equal(t, "turns of the issuer when it goes on", len(p.payers.issuer.turns), 1)
 		p.end()
 		equal(t, "turns left", len(p.payers.issuer.turns)+len(p.payers.tenant.turns), 0)
+	})
+}
+
+// Publishers of an issuer take turns also when no message of another one has come for a while: the next one
+// is to find a processor.
+func TestTurnsOfIssuerStay(t *testing.T) {
+	withIssuers(t, true, fastLimits(), func(r *rig) {
+		a, b := r.connectIssued("a.", "a"), r.connectIssued("b.", "b")
+		r.issuersCome(b.token, a.token)
+		begin := func() pace {
+			p, _ := r.begin(a.payersFor([]byte("a.1")), nil)
+			return p
+		}
+		time.Sleep(30 * time.Second)
+		p := begin()
+		equal(t, "turns", len(r.hub.issuerCPU(a.token).turns), 1)
+		p.end()
+		time.Sleep(issuerRivalTime)
+		p = begin()
+		equal(t, "turns of who is alone", len(r.hub.issuerCPU(a.token).turns), 0)
+		p.end()
 	})
 }
 

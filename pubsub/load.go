@@ -14,7 +14,7 @@ import (
 // is counted: its subscribers, their patterns or its size.
 //
 // A tenant may use its share (Limits.TenantShare) of the processors while messages
-// of others come, too. Its publishers take turns, as many at a time as there are
+// of others come, too (company.go). Its publishers take turns, as many at a time as there are
 // processors in that share: otherwise a burst of many connections would have all
 // processors at once, and whatever comes then waits for its end. A tenant over its share
 // is paced (pace.go): each publisher waits until its tenant's debt is paid, and long
@@ -36,17 +36,20 @@ const (
 	// loadCredit is what a tenant that was quiet may use at once: little, since
 	// others have to wait for that time.
 	loadCredit = 2 * time.Millisecond
-	// pacedCredit is the same for a tenant that has just been made to wait.
-	pacedCredit = 250 * time.Microsecond
-	// maxLoadDebt bounds how long a tenant waits for one very expensive message.
+	// pacedCredit is the same for a tenant that has just been made to wait: as much as timers are late, on an
+	// idle processor. With less, it would get a part of its share.
+	pacedCredit = time.Millisecond
+	// minDebt is how long somebody waits at least: timers are no more exact.
+	minDebt = time.Millisecond
+	// loan is what somebody may owe while others have been there a moment ago, and nobody else is at work. So it
+	// has its share, but waits while they are.
+	loan = 20 * time.Millisecond
+	// maxLoadDebt bounds how long a tenant waits for one very expensive message, and a message for its tenant.
 	maxLoadDebt = 250 * time.Millisecond
 	// maxLook is the most that is charged between two looks at the clock, which are 64 deliveries, or
 	// writes, apart: these take up to 1 ms. What takes longer did not have a processor meanwhile, and who
 	// suffers from others must not pay for it.
 	maxLook = 2 * time.Millisecond
-	// rivalTime is how long the processors count as contended after messages of two
-	// tenants came.
-	rivalTime = time.Second
 	// paceEvery is how long a paced tenant works without a pause.
 	paceEvery = 100 * time.Microsecond
 	// maxPause is how long a fan-out pauses before it goes on.
@@ -63,9 +66,12 @@ type loads struct {
 type cpuAccounts struct {
 	mu      sync.Mutex
 	byName  map[string]*cpuAccount
-	sweepAt int                        // with so many accounts, unused ones are removed
-	latest  atomic.Pointer[cpuAccount] // of whom the message was that came last
-	rivalAt atomic.Int64               // when latest last changed to another one, on the hub's clock; 0: never
+	sweepAt int // with so many accounts, unused ones are removed
+
+	// On the hub's clock, see noteWork; 0: never.
+	latest   atomic.Pointer[cpuAccount] // who was at work last
+	latestAt atomic.Int64               // when
+	othersAt atomic.Int64               // when another one was, at the latest
 }
 
 // payers are who pays for a message. A nil one pays nothing.
@@ -185,19 +191,6 @@ func (s *Session) payersFor(tenant []byte) payers {
 	return payers{s.hub.cpuAccountOf(tenant), s.hub.issuerCPU(s.token)}
 }
 
-// noteMessage notes that a message came for which l pays.
-func (h *Hub) noteMessage(l *cpuAccount, now time.Duration) {
-	g := l.group
-	switch latest := g.latest.Load(); latest {
-	case l:
-	case nil:
-		g.latest.CompareAndSwap(nil, l)
-	default:
-		g.latest.Store(l)
-		g.rivalAt.Store(int64(now))
-	}
-}
-
 // chargeTime counts the time since then as used by the payers, maxLook at most, and returns the time now.
 func (h *Hub) chargeTime(p payers, since time.Duration) (now time.Duration) {
 	now = h.now()
@@ -209,7 +202,7 @@ func (h *Hub) chargeTime(p payers, since time.Duration) (now time.Duration) {
 // come: all publishers of one would otherwise change the same word, for nothing.
 func (h *Hub) charge(p payers, now, used time.Duration) {
 	h.chargeAt(p.tenant, now, used)
-	if p.issuer != nil && h.contended(p.issuer.group, now) {
+	if p.issuer != nil && h.contended(p.issuer, now) {
 		h.chargeAt(p.issuer, now, used)
 	}
 }
@@ -227,26 +220,4 @@ func (h *Hub) chargeAt(l *cpuAccount, now, used time.Duration) {
 			return
 		}
 	}
-}
-
-// contended reports whether messages of several tenants, or issuers, came within rivalTime.
-func (h *Hub) contended(g *cpuAccounts, now time.Duration) bool {
-	rival := g.rivalAt.Load()
-	return rival != 0 && now-time.Duration(rival) <= rivalTime
-}
-
-// debt returns how long a tenant or an issuer has to wait: 0 while no other one publishes.
-func (h *Hub) debt(l *cpuAccount, now time.Duration) time.Duration {
-	if l == nil {
-		return 0
-	}
-	if debt := time.Duration(l.paidUntil.Load()) - now; debt > 0 && h.contended(l.group, now) {
-		return debt
-	}
-	return 0
-}
-
-// debtOf is how long the payers have to wait.
-func (h *Hub) debtOf(p payers, now time.Duration) time.Duration {
-	return max(h.debt(p.tenant, now), h.debt(p.issuer, now))
 }

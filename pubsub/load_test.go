@@ -11,7 +11,7 @@ import (
 func (r *rig) debtor(tenant string, debt time.Duration) *cpuAccount {
 	l := r.hub.cpuAccountOf([]byte(tenant))
 	percent := r.hub.limits.Load().TenantShare * processors()
-	r.hub.noteMessage(l, r.hub.now())
+	r.hub.noteWork(l, r.hub.now())
 	r.hub.chargeAt(l, r.hub.now(), (debt+loadCredit)/100*time.Duration(percent))
 	return l
 }
@@ -19,8 +19,25 @@ func (r *rig) debtor(tenant string, debt time.Duration) *cpuAccount {
 // company has a message of another tenant come.
 func (r *rig) company() {
 	time.Sleep(time.Millisecond) // the clock begins with the hub
-	r.hub.noteMessage(r.hub.cpuAccountOf([]byte("one")), r.hub.now())
-	r.hub.noteMessage(r.hub.cpuAccountOf([]byte("other")), r.hub.now())
+	r.hub.noteWork(r.hub.cpuAccountOf([]byte("one")), r.hub.now())
+	r.hub.noteWork(r.hub.cpuAccountOf([]byte("other")), r.hub.now())
+}
+
+// atWork has another tenant, or issuer, be at work until stop is called.
+func (r *rig) atWork(l *cpuAccount) (stop func()) {
+	stopped := make(chan struct{})
+	r.hub.noteWork(l, r.hub.now())
+	r.hub.Go(func() {
+		for sleep(atWorkTime/4, stopped) {
+			r.hub.noteWork(l, r.hub.now())
+		}
+	})
+	return func() { close(stopped) }
+}
+
+// begin begins with a message now.
+func (r *rig) begin(by payers, canceled <-chan struct{}) (pace, bool) {
+	return r.hub.beginPaced(by, canceled)
 }
 
 func (r *rig) took(f func()) time.Duration {
@@ -40,9 +57,9 @@ func TestShareOfTenant(t *testing.T) {
 		want    time.Duration
 	}{
 		{"alone", false, 0, 50, 0},
-		{"with company", true, 0, 50, debt},
-		{"a moment after company", true, rivalTime / 2, 50, debt},
-		{"long after company", true, rivalTime + time.Millisecond, 50, 0},
+		{"with company at work", true, 0, 50, debt},
+		{"a moment after company", true, activeTime / 4, 50, debt - loan},
+		{"after company", true, activeTime + time.Millisecond, 50, 0},
 		{"without a limit", true, 0, 0, 0},
 		{"with all of it", true, 0, 100, 0},
 	} {
@@ -51,10 +68,13 @@ func TestShareOfTenant(t *testing.T) {
 				if c.company {
 					r.company()
 				}
+				if c.company && c.quiet == 0 {
+					defer r.atWork(r.hub.cpuAccountOf([]byte("one")))()
+				}
 				time.Sleep(c.quiet)
 				a := r.debtor("other", debt)
 				took := r.took(func() {
-					p, ok := r.hub.beginPaced(payers{tenant: a}, nil)
+					p, ok := r.begin(payers{tenant: a}, nil)
 					if !ok {
 						t.Error("the message is refused")
 					}
@@ -69,12 +89,72 @@ func TestShareOfTenant(t *testing.T) {
 	}
 }
 
-// One dear message is not held against a tenant for long.
-func TestDebtIsBounded(t *testing.T) {
+// Who is over its share waits no longer than whoever it waits for is at work.
+func TestWaitsEndWithWork(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		r.company()
+		stop := r.atWork(r.hub.cpuAccountOf([]byte("one")))
+		time.AfterFunc(5*time.Millisecond, stop)
+		a := r.debtor("other", loan)
+		if took := r.took(func() { r.begin(payers{tenant: a}, nil) }); took < 5*time.Millisecond || took > maxPause {
+			t.Errorf("a message waited for %v", took)
+		}
+	})
+}
+
+// Messages that come now and then take little from somebody who uses twice its share.
+func TestRareMessagesTakeLittle(t *testing.T) {
+	inBubble(t, with(func(l *Limits) { l.TenantShare = max(1, 50/processors()) }), func(r *rig) {
+		r.company()
+		const often, long = time.Second, 20 * time.Second
+		used := time.Duration(0)
+		for begun, next := time.Now(), often; time.Since(begun) < long; {
+			if time.Since(begun) >= next {
+				next += often
+				r.hub.noteWork(r.hub.cpuAccountOf([]byte("one")), r.hub.now())
+			}
+			p, _ := r.begin(payers{tenant: r.hub.cpuAccountOf([]byte("other"))}, nil)
+			time.Sleep(time.Millisecond)
+			used += time.Millisecond
+			p.end()
+		}
+		if least := long * 85 / 100; used < least {
+			t.Errorf("it used %v of %v, want %v", used, long, least)
+		}
+	})
+}
+
+// Timers are late: what that gives to somebody who waited is its own, up to 1 ms, and for less nobody waits.
+func TestLateTimers(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		defer r.atWork(r.hub.cpuAccountOf([]byte("one")))()
+		r.company()
+		a := r.debtor("other", minDebt-time.Microsecond)
+		equal(t, "time that is waited for a debt that no timer can wait for", r.took(func() {
+			p, _ := r.begin(payers{tenant: a}, nil)
+			p.end()
+		}), 0)
+		time.Sleep(2*minDebt - 10*time.Microsecond) // as of a timer that is 1 ms late
+		paid := a.paidUntil.Load()
+		p := pace{hub: r.hub, payers: payers{tenant: a}, chargedUntil: r.hub.now()}
+		p.sleep(a, 0)
+		equal(t, "what it has paid for", a.paidUntil.Load(), paid)
+	})
+}
+
+// One dear message is not held against a tenant for long; nor is what goes on without waiting.
+func TestDebtIsBounded(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		defer r.atWork(r.hub.cpuAccountOf([]byte("one")))()
 		a := r.debtor("other", time.Hour)
-		if took := r.took(func() { r.hub.beginPaced(payers{tenant: a}, nil) }); took > maxLoadDebt+time.Millisecond {
+		done := make(chan struct{})
+		defer close(done)
+		r.hub.Go(func() {
+			for sleep(time.Millisecond, done) {
+				r.debtor("other", time.Hour)
+			}
+		})
+		if took := r.took(func() { r.begin(payers{tenant: a}, nil) }); took > maxLoadDebt+time.Millisecond {
 			t.Errorf("a message waited for %v", took)
 		}
 	})
@@ -84,7 +164,7 @@ func TestDebtIsBounded(t *testing.T) {
 func TestStallsAreNotPaidFor(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		r.company()
-		p, _ := r.hub.beginPaced(payers{tenant: r.hub.cpuAccountOf([]byte("other"))}, nil)
+		p, _ := r.begin(payers{tenant: r.hub.cpuAccountOf([]byte("other"))}, nil)
 		time.Sleep(time.Second)
 		r.company()
 		p.end()
@@ -122,12 +202,12 @@ func TestTurns(t *testing.T) {
 		a := r.debtor("other", time.Millisecond)
 		turns := make([]pace, r.hub.turnsOf(&r.hub.loads.tenants))
 		for i := range turns {
-			turns[i], _ = r.hub.beginPaced(payers{tenant: a}, nil)
+			turns[i], _ = r.begin(payers{tenant: a}, nil)
 			r.debtor("other", time.Millisecond)
 		}
 		broken, results := make(chan struct{}), make(chan bool)
 		wait := func() {
-			_, ok := r.hub.beginPaced(payers{tenant: a}, broken)
+			_, ok := r.begin(payers{tenant: a}, broken)
 			results <- ok
 		}
 		go wait()
@@ -158,7 +238,7 @@ func TestTurnsOfBurst(t *testing.T) {
 		a := r.hub.cpuAccountOf([]byte("other"))
 		n := r.hub.turnsOf(&r.hub.loads.tenants)
 		begin := func() pace {
-			p, ok := r.hub.beginPaced(payers{tenant: a}, nil)
+			p, ok := r.begin(payers{tenant: a}, nil)
 			if !ok {
 				t.Error("the message is refused")
 			}
@@ -252,7 +332,7 @@ func TestPauseKeepsNothingBack(t *testing.T) {
 		}
 		synctest.Wait()
 		p := publication{tenant: []byte("other"), channel: []byte("a"), limits: r.hub.limits.Load(), subsVersion: r.hub.subsVersion.Load()}
-		pace, ok := r.hub.beginPaced(payers{tenant: r.hub.cpuAccountOf(p.tenant)}, nil) // without company
+		pace, ok := r.begin(payers{tenant: r.hub.cpuAccountOf(p.tenant)}, nil) // without company
 		if !ok {
 			t.Fatal("it does not begin")
 		}
@@ -264,7 +344,7 @@ func TestPauseKeepsNothingBack(t *testing.T) {
 			t.Fatal("nothing waits to be written")
 		}
 		r.company()
-		r.debtor("other", time.Millisecond)
+		r.debtor("other", 2*minDebt)
 		time.Sleep(paceEvery)
 		p.maybePause(chunk - 1)
 		if p.toFlush != nil || r.hub.loads.paused.Load() == 0 {

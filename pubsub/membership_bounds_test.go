@@ -43,8 +43,8 @@ func TestPresencePaced(t *testing.T) {
 			ann.answer(line, "ERR:permission_denied:"+strings.TrimSuffix(line, ":count"))
 		}
 		equal(t, "t is charged for who has no right there", r.hub.loads.tenants.byName["t"] != nil, false)
+		defer r.atWork(r.hub.cpuAccountOf([]byte("one")))()
 		for _, line := range []string{"JOIN:t:room.a", "WHO:t:room.*", "LEAVE:t:room.a", "UNWHO:t:room.*"} {
-			r.company()
 			r.debtor("t", 100*time.Millisecond)
 			if took := r.took(func() { ann.send(line) }); took < 90*time.Millisecond || took > time.Second {
 				t.Errorf("%s of a tenant that is over its share took %v", line, took)

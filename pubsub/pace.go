@@ -53,16 +53,15 @@ func (h *Hub) beginPacedReceived(by payers) (p pace) {
 	return p
 }
 
+// note notes that the payers are at work.
 func (p *pace) note() {
-	p.hub.noteMessage(p.payers.tenant, p.chargedUntil)
-	if p.payers.issuer != nil {
-		p.hub.noteMessage(p.payers.issuer, p.chargedUntil)
-	}
+	p.hub.noteWork(p.payers.tenant, p.chargedUntil)
+	p.hub.noteWork(p.payers.issuer, p.chargedUntil)
 }
 
 // isFree reports whether a payer need not wait now; if others are there, the message has its turn.
 func (p *pace) isFree(l *cpuAccount, turn *bool) bool {
-	return !p.hub.contended(l.group, p.chargedUntil) || p.hub.processorShare(l.group) == 0 ||
+	return !p.hub.contended(l, p.chargedUntil) || p.hub.processorShare(l.group) == 0 ||
 		p.hub.debt(l, p.chargedUntil) == 0 && tryTurn(l, turn)
 }
 
@@ -87,13 +86,15 @@ func (p *pace) takeTurn(l *cpuAccount, turn *bool) {
 	}
 }
 
-// waitUntilPaid waits until a payer has no debt.
+// waitUntilPaid waits until a payer has no debt, for maxLoadDebt at most: what it is charged for meanwhile
+// may not wait itself.
 func (p *pace) waitUntilPaid(l *cpuAccount, turn *bool) {
 	p.paced = true
 	p.takeTurn(l, turn)
-	p.chargedUntil = p.hub.now()
-	for debt := p.hub.debt(l, p.chargedUntil); debt > 0 && !p.isCanceled(); debt = p.hub.debt(l, p.chargedUntil) {
-		p.sleep(l, debt)
+	begun := p.hub.now()
+	p.chargedUntil = begun
+	for debt := p.hub.debt(l, begun); debt > 0 && p.chargedUntil-begun < maxLoadDebt && !p.isCanceled(); debt = p.hub.debt(l, p.chargedUntil) {
+		p.sleep(l, min(debt, maxPause)) // meanwhile, those may be done whom it waits for
 	}
 }
 
@@ -125,6 +126,7 @@ func (p *pace) look() bool {
 		return false
 	}
 	p.chargedUntil = p.hub.chargeTime(p.payers, p.chargedUntil)
+	p.note()
 	return true
 }
 

@@ -120,8 +120,8 @@ func (s *Session) encodePage(r *resumable, page history.Page, v variant) (frames
 	tenant := []byte(r.key.tenant)
 	by := s.payersFor(tenant)
 	now := s.hub.now() // they have paid for what they used before: see replays
-	s.hub.noteMessage(by.tenant, now)
-	s.hub.noteMessage(by.issuer, now)
+	s.hub.noteWork(by.tenant, now)
+	s.hub.noteWork(by.issuer, now)
 	defer func() { s.hub.chargeTime(by, now) }()
 	before := r.cursor
 	for _, m := range page.Messages {

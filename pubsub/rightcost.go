@@ -82,7 +82,7 @@ func (h *Hub) ChargeRight(tenants []string, issuer string, cost time.Duration) {
 // chargeMessage charges time for something that is a message of the payers, and all that there is of it.
 func (h *Hub) chargeMessage(by payers, cost time.Duration) {
 	now := h.now()
-	h.noteMessage(by.tenant, now)
-	h.noteMessage(by.issuer, now)
+	h.noteWork(by.tenant, now)
+	h.noteWork(by.issuer, now)
 	h.charge(by, now, cost)
 }
