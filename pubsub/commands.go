@@ -1,6 +1,8 @@
 package pubsub
 
 import (
+	"time"
+
 	"github.com/millrace/millrace/pubsub/hook"
 	"github.com/millrace/millrace/pubsub/pattern"
 	"github.com/millrace/millrace/wire"
@@ -74,12 +76,13 @@ func (s *Session) handleCommand(c *command) {
 		busy := s.commands.has(key)
 		switch {
 		case busy:
-		case !s.carryOut(c), s.startWorker(c):
+		case !s.carryOut(c, &s.handling), s.startWorker(c):
 			return
 		}
 		if s.queueCommand(key, c, busy) {
 			return
 		}
+		s.chargeHandling(&s.handling) // and not the time that it waits
 		changed := s.commands.changed
 		s.subscribing.Unlock()
 		select {
@@ -92,8 +95,8 @@ func (s *Session) handleCommand(c *command) {
 
 // carryOut carries out a command, unless it reports true: hooks have to be asked about it. The caller
 // holds s.subscribing, without which carryOut waits for shares of tenants, and sees to it that no
-// further command of the queue is carried out meanwhile.
-func (s *Session) carryOut(c *command) (ask bool) {
+// further command of the queue is carried out meanwhile. For since see beginHandling.
+func (s *Session) carryOut(c *command, since *time.Duration) (ask bool) {
 	if c.anyStream {
 		c.key.ownStream = true
 		c.key.ownStream = s.subscriptions[c.key] != nil
@@ -105,7 +108,7 @@ func (s *Session) carryOut(c *command) (ask bool) {
 	case s.hooksDecide(c):
 		return true
 	}
-	s.paced(c.key.tenant, func() {
+	s.paced(c.key.tenant, s.beginHandling(since), func() {
 		switch {
 		case !s.prepare(c): // any more
 		case s.hooksDecide(c): // since a reload
@@ -149,17 +152,17 @@ func (s *Session) begin(c *command) {
 
 // beginPaced waits for the share of a tenant, which the client must have a right in. It reports false
 // if the session ends meanwhile. The caller does not hold s.subscribing.
-func (s *Session) beginPaced(tenant string) (pace, bool) {
-	return s.hub.beginPaced(s.payersFor([]byte(tenant)), s.done)
+func (s *Session) beginPaced(tenant string, since time.Duration) (pace, bool) {
+	return s.hub.beginPaced(s.payersFor([]byte(tenant)), since, s.done)
 }
 
 // paced calls f once the share of a tenant allows it, which the client must have a right in, and
-// charges it for the time that f takes. The caller holds s.subscribing, without which paced waits:
+// charges it for the time since then, and that f takes. The caller holds s.subscribing, without which paced waits:
 // a reload needs that of every session. So the caller looks again, in f, at what may have
 // changed. F is not called if the session ends meanwhile.
-func (s *Session) paced(tenant string, f func()) {
+func (s *Session) paced(tenant string, since time.Duration, f func()) {
 	s.subscribing.Unlock()
-	pace, ok := s.beginPaced(tenant)
+	pace, ok := s.beginPaced(tenant, since)
 	s.subscribing.Lock()
 	if !ok {
 		return
@@ -253,12 +256,14 @@ func (s *Session) carryOutNext(key *queueKey) (question *command, more bool) {
 	if s.Closing() {
 		return nil, false
 	}
+	handling := s.hub.now()
+	defer s.chargeHandling(&handling)
 	c := s.nextCommand(key)
 	switch {
 	case c == nil:
 		s.commands.workers--
 		return nil, false
-	case s.carryOut(c) && s.startAsk(c):
+	case s.carryOut(c, &handling) && s.startAsk(c):
 		return c, true
 	}
 	return nil, true

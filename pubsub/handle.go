@@ -6,7 +6,9 @@ import "github.com/millrace/millrace/wire"
 func (s *Session) ReadLimit() int { return s.hub.limits.Load().MaxPayload + ReadOverhead }
 
 // HandlePing answers a transport's ping.
-func (s *Session) HandlePing(data []byte) {
+func (s *Session) HandlePing(data []byte) { s.handleNow(data, (*Session).handlePing, true) }
+
+func (s *Session) handlePing(data []byte) {
 	s.QueueControl(Pong, append([]byte(nil), data...))
 }
 
@@ -17,9 +19,6 @@ func (s *Session) handleLine(text []byte) {
 	line, err := wire.ParseLine(text)
 	if err != nil || line.Verb == wire.VerbAuth { // the client has authenticated already
 		s.rejectBroken(wire.CodeBadRequest)
-		return
-	}
-	if line.Verb != wire.VerbPing && !s.awaitRightPaid() {
 		return
 	}
 	switch line.Verb {
@@ -50,9 +49,6 @@ func (s *Session) handleStreamLine(text []byte) {
 		s.rejectBroken(wire.CodeBadRequest)
 		return
 	}
-	if !s.awaitRightPaid() {
-		return
-	}
 	s.handleSubscription(line, false)
 	s.broken = 0
 }
@@ -65,9 +61,6 @@ func (s *Session) handleUnsub(text []byte) {
 	line, err := wire.ParseLine(text)
 	if err != nil || line.Verb != wire.VerbUnsub {
 		s.handleLine(text)
-		return
-	}
-	if !s.awaitRightPaid() {
 		return
 	}
 	s.handleSubscription(line, true)
@@ -84,9 +77,6 @@ func (s *Session) handleFrame(frame []byte) {
 		return
 	}
 	s.broken = 0
-	if !s.awaitRightPaid() {
-		return
-	}
 	switch {
 	case wire.CheckTenant(p.Tenant) != nil:
 		s.rejectNames(p, wire.CodeBadTenant)
@@ -124,7 +114,7 @@ func (s *Session) publish(p wire.Publish) {
 	if hs := s.hub.histories.Load(); hs != nil && hs.set != nil && s.publishKept(hs, p) {
 		return
 	}
-	pace, ok := s.hub.beginPaced(s.cachedPayers(p.Tenant), s.done)
+	pace, ok := s.hub.beginPaced(s.cachedPayers(p.Tenant), s.beginHandling(&s.handling), s.done)
 	if !ok {
 		return
 	}

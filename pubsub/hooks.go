@@ -253,7 +253,11 @@ func (s *Session) runDisconnectedHooks() {
 // mayPublish asks the hooks about a publish, and answers one that they refuse.
 func (s *Session) mayPublish(p wire.Publish) bool {
 	list := s.hub.hooks.Load().authorizePublish
-	return len(list) == 0 || s.askPublish(list, p)
+	if len(list) == 0 {
+		return true
+	}
+	s.chargeHandling(&s.handling) // and not what the hooks take
+	return s.askPublish(list, p)
 }
 
 func (s *Session) askPublish(list []hookOf[hook.PublishAuthorizer], p wire.Publish) bool {

@@ -26,6 +26,7 @@ func (s *Session) Charge(n int) {
 	s.hub.count.bytesIn.Add(uint64(n))
 	s.ingress.charge(n)
 	s.uncharged += int32(n + costOverhead)
+	s.reading += readCost + time.Duration(n/2)
 }
 
 // accept handles a message now, or holds it until the cap of the client's token
@@ -39,7 +40,7 @@ func (s *Session) accept(data []byte, handle func(*Session, []byte)) {
 	switch {
 	case s.Closing():
 	case s.chargeToken():
-		handle(s, data)
+		s.handleNow(data, handle, string(data) == "PING")
 	default:
 		s.hold(data, handle)
 	}
@@ -86,7 +87,7 @@ func (s *Session) awaitHeld(limit time.Duration) bool {
 		}
 		s.held = nil
 		if held.handle != nil {
-			held.handle(s, held.data)
+			s.handleNow(held.data, held.handle, false)
 		}
 	}
 	return true
@@ -135,6 +136,9 @@ func (s *Session) clientGone() bool {
 func (s *Session) Ready(limit time.Duration) bool {
 	if s.held == nil {
 		s.chargeToken()
+	}
+	if s.reading >= owedStep { // of what is no message
+		s.handleNow(nil, func(*Session, []byte) {}, true)
 	}
 	begin := time.Now()
 	if !s.awaitHeld(limit) {

@@ -41,10 +41,13 @@ func (s *Session) publishKept(hs *histories, p wire.Publish) bool {
 	if s.window == nil {
 		s.window = newPublishWindow(s)
 	}
-	if !s.window.awaitRoom(size) {
-		return true
+	if !s.window.hasRoom(size) {
+		s.chargeHandling(&s.handling) // and not the time that it waits
+		if !s.window.awaitRoom(size) {
+			return true
+		}
 	}
-	pace, ok := s.hub.beginPaced(s.cachedPayers(p.Tenant), s.done)
+	pace, ok := s.hub.beginPaced(s.cachedPayers(p.Tenant), s.beginHandling(&s.handling), s.done)
 	if !ok {
 		return true
 	}

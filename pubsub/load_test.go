@@ -37,7 +37,7 @@ func (r *rig) atWork(l *cpuAccount) (stop func()) {
 
 // begin begins with a message now.
 func (r *rig) begin(by payers, canceled <-chan struct{}) (pace, bool) {
-	return r.hub.beginPaced(by, canceled)
+	return r.hub.beginPaced(by, r.hub.now(), canceled)
 }
 
 func (r *rig) took(f func()) time.Duration {

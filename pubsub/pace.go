@@ -17,11 +17,11 @@ type pace struct {
 	canceled     <-chan struct{} // closed: nobody waits for the message any more
 }
 
-// beginPaced waits for the turn of a client's message if its tenant or its issuer is over its share.
-// It reports false if the message must not be handled: canceled was closed meanwhile.
-// Otherwise end must be called.
-func (h *Hub) beginPaced(by payers, canceled <-chan struct{}) (p pace, ok bool) {
-	p = pace{hub: h, payers: by, chargedUntil: h.now(), takesTurns: true, canceled: canceled}
+// beginPaced waits for the turn of a client's message if its tenant or its issuer is over its share; since
+// when work on it is to be charged, the caller says. It reports false if the message must not be handled:
+// canceled was closed meanwhile. Otherwise end must be called.
+func (h *Hub) beginPaced(by payers, since time.Duration, canceled <-chan struct{}) (p pace, ok bool) {
+	p = pace{hub: h, payers: by, chargedUntil: since, takesTurns: true, canceled: canceled}
 	p.note()
 	if h.processorShare(&h.loads.tenants) == 0 {
 		return p, true
@@ -87,9 +87,10 @@ func (p *pace) takeTurn(l *cpuAccount, turn *bool) {
 }
 
 // waitUntilPaid waits until a payer has no debt, for maxLoadDebt at most: what it is charged for meanwhile
-// may not wait itself.
+// may not wait itself, as what sessions' own writers write.
 func (p *pace) waitUntilPaid(l *cpuAccount, turn *bool) {
 	p.paced = true
+	p.hub.chargeTime(p.payers, p.chargedUntil)
 	p.takeTurn(l, turn)
 	begun := p.hub.now()
 	p.chargedUntil = begun
@@ -139,6 +140,7 @@ func (p *pace) pauseDue() bool {
 // flushed what it queued.
 func (p *pace) pause() {
 	p.paced = true
+	p.chargedUntil = p.hub.chargeTime(p.payers, p.chargedUntil)
 	had := p.issuerTurn
 	if p.hub.debt(p.payers.tenant, p.chargedUntil) > 0 {
 		p.giveBack(p.payers.issuer, &p.issuerTurn)

@@ -148,6 +148,7 @@ func (p *publication) flush() {
 	for list != nil {
 		next := list.next
 		list.flush()
+		p.pace.look()
 		list = next
 	}
 }

@@ -96,6 +96,9 @@ type Session struct {
 	issuerCPU   *cpuAccount  // of its token's issuer; may have been removed
 	uncharged   int32        // bytes that were received, and are not charged to the token's cap yet
 	held        *heldMessage // must be handled before anything else is; nil: none
+	// handling is since when work on a message is not charged yet, on the hub's clock; zero: it is.
+	// reading is what it took to read what comes before the next message, about.
+	handling, reading time.Duration
 
 	keptTenant keptTenant     // of the tenant that it published to last
 	window     *publishWindow // nil: it never published to a kept channel
@@ -116,7 +119,8 @@ type Session struct {
 
 	backlog atomic.Bool // the reader may have to wait until the client has read control lines
 
-	chargedRight atomic.Bool // since it was waited for the last time; see awaitRightPaid
+	owed atomic.Int64 // ns of processor time that are not charged yet; see owe
+	owes atomic.Bool  // something was charged since it was waited for the last time; see awaitPaid
 
 	// guarded by mu
 	subscriptions   map[subscriptionKey]*subscription // changed with subscribing held, too

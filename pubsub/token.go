@@ -65,7 +65,7 @@ type tokenState struct {
 	subjectAccounts []*account
 	replays         tokenReplays // pages of histories that its sessions wait for
 
-	rightAccount atomic.Pointer[cpuAccount] // that checks of its right are charged to; may have been removed
+	tenantCPU atomic.Pointer[cpuAccount] // of its first tenant; may have been removed
 }
 
 // releaseToken takes a session off its token, and forgets the token after its last one.

@@ -17,10 +17,12 @@ type tryClient struct {
 	broken bool
 	tries  int
 	writes int
+	takes  time.Duration // each TryWrite
 }
 
 func (c *tryClient) TryWrite(msgs []Outgoing) (bool, error) {
 	c.tries++
+	time.Sleep(c.takes)
 	switch {
 	case c.broken:
 		return false, errors.New("broken")

@@ -90,6 +90,7 @@ func (s *Session) runWriter() {
 				return
 			}
 			s.hub.written(b)
+			s.oweWrite(b)
 			b.reset()
 		}
 		if pause > 0 {
@@ -185,6 +186,7 @@ func (s *Session) runOwnWriter(l *lane) {
 				return
 			}
 			s.hub.written(b)
+			s.oweWrite(b)
 			b.reset()
 		}
 		sleep(pause, s.done)

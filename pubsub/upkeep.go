@@ -1,0 +1,105 @@
+package pubsub
+
+import "time"
+
+// What a session costs beside the messages that it publishes is paid for by the issuer of its token and
+// the first tenant of that: reading from it, lines, what is refused, and what its own writers write. While
+// one of these is over its share, the next message of such a session waits.
+
+const (
+	// readCost is what it takes to read a message and to check it, about: there is no clock between waiting
+	// for the client and that. Each byte costs half a nanosecond more.
+	readCost = time.Microsecond
+	// writeCost is what a write of a session's own writer costs, about, with encryption, and each of its
+	// bytes 2 ns more: on the clock, it is how long the client makes the edge wait.
+	writeCost = 10 * time.Microsecond
+	// owedStep is how much of this a session adds up before it is charged: else all sessions of a
+	// tenant would change the same word for each message.
+	owedStep = 50 * time.Microsecond
+)
+
+// handleNow handles a message, and has it paid for as far as handle does not. It does not handle it if the
+// session closes before its turn. A ping takes no turn: its client would take the connection for dead.
+func (s *Session) handleNow(data []byte, handle func(*Session, []byte), isPing bool) {
+	if !s.awaitPaid(!isPing) {
+		return
+	}
+	s.handling = s.hub.now() - s.reading
+	s.reading = 0
+	handle(s, data)
+	s.chargeHandling(&s.handling)
+}
+
+// chargeHandling charges what was used since then, unless that was done.
+func (s *Session) chargeHandling(since *time.Duration) {
+	if *since != 0 {
+		s.owe(min(s.hub.now()-*since, maxLook))
+		*since = 0
+	}
+}
+
+// beginHandling returns since when the work on a message is to be charged by the caller, who then charges
+// all of it.
+func (s *Session) beginHandling(since *time.Duration) (begun time.Duration) {
+	begun, *since = *since, 0
+	if begun == 0 {
+		begun = s.hub.now()
+	}
+	return begun
+}
+
+// oweWrite has the token pay for a write of a session's own writer.
+func (s *Session) oweWrite(b *batch) {
+	s.owe(writeCost + 2*time.Duration(b.size))
+}
+
+// owe has the token pay. It waits for nothing, and may be called with any lock held.
+func (s *Session) owe(cost time.Duration) {
+	if s.owed.Add(int64(cost)) < int64(owedStep) {
+		return
+	}
+	cost = time.Duration(s.owed.Swap(0))
+	s.hub.charge(s.tokenPayers(), s.hub.now(), cost)
+	s.owes.Store(true)
+}
+
+// awaitPaid has a message of a session that has cost something wait while that is not paid, if its tenant
+// or its issuer is over its share; with takesTurns, it takes a turn then, as messages do. It reports
+// false if the session closes meanwhile. The caller holds no lock.
+func (s *Session) awaitPaid(takesTurns bool) bool {
+	if !s.owes.Load() {
+		return true
+	}
+	s.owes.Store(false)
+	by, now := s.tokenPayers(), s.hub.now()
+	if s.hub.debtOf(by, now) == 0 {
+		return true
+	}
+	p := pace{hub: s.hub, payers: by, chargedUntil: now, takesTurns: takesTurns, canceled: s.done}
+	if s.hub.debt(by.tenant, now) > 0 {
+		p.waitUntilPaid(by.tenant, &p.tenantTurn)
+	}
+	if s.hub.debt(by.issuer, s.hub.now()) > 0 {
+		p.waitUntilPaid(by.issuer, &p.issuerTurn)
+	}
+	p.giveTurnsBack()
+	return !p.isCanceled()
+}
+
+// tokenPayers are the first tenant of the session's token, and its issuer. The tenant that a
+// command names may be somebody else's.
+func (s *Session) tokenPayers() payers {
+	l := s.token.tenantCPU.Load()
+	if l == nil || l.removed.Load() {
+		l = s.hub.firstTenantCPU(s.identity.Tenants)
+		s.token.tenantCPU.Store(l)
+	}
+	return payers{l, s.hub.issuerCPU(s.token)}
+}
+
+func (h *Hub) firstTenantCPU(tenants []string) *cpuAccount {
+	if len(tenants) == 0 {
+		return h.cpuAccountOf(defaultTenant)
+	}
+	return h.cpuAccountOf([]byte(tenants[0]))
+}
