@@ -91,6 +91,12 @@ func (h *Hub) debt(l *cpuAccount, now time.Duration) time.Duration {
 	return debt
 }
 
+// isNearShare reports whether a tenant or an issuer has used most of what its share allows at once, or more, and
+// others are there.
+func (h *Hub) isNearShare(l *cpuAccount, now time.Duration) bool {
+	return h.contended(l, now) && time.Duration(l.paidUntil.Load()) > now-loadCredit/2
+}
+
 // debtOf is how long the payers have to wait.
 func (h *Hub) debtOf(p payers, now time.Duration) time.Duration {
 	return max(h.debt(p.tenant, now), h.debt(p.issuer, now))

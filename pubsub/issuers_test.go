@@ -352,6 +352,74 @@ func TestOwnerOfTenant(t *testing.T) {
 	})
 }
 
+// An issuer near its share has as many pages read at a time as it has processors, whatever tenants and tokens it
+// has, also when it has just paid what it owed.
+func TestReplaysNearShare(t *testing.T) {
+	withResumers(t, fastLimits(), func(c *resumers) {
+		c.hub.SetIssuers(testIssuers{true})
+		attacker, victim := c.connectIssued("attacker.", "a"), c.connectIssued("victim.", "v")
+		defer c.atWork(c.hub.issuerCPU(victim.token))()
+		owe := func(debt time.Duration) {
+			time.Sleep(time.Millisecond)
+			c.hub.chargeAt(c.hub.issuerCPU(attacker.token), c.hub.now(), (debt+loadCredit)/2*time.Duration(processors()))
+		}
+		tenants := []string{"a", "b", "c"}
+		var clients []*client
+		resume := func(n int) {
+			for i := range n {
+				s := c.connectIssued("attacker.", fmt.Sprint(len(clients)), tenants...)
+				s.send("RSUB:" + tenants[i%len(tenants)] + ":chat.a:last")
+				clients = append(clients, s)
+			}
+			synctest.Wait()
+		}
+		most := c.hub.turnsOf(&c.hub.loads.issuers)
+		check := func() {
+			c.Helper()
+			synctest.Wait()
+			c.store.mu.Lock()
+			defer c.store.mu.Unlock()
+			n := 0
+			for _, under := range c.store.under {
+				n += under
+			}
+			if n > most {
+				t.Errorf("%d pages are under way, of %d", n, most)
+			}
+		}
+		owe(time.Millisecond)
+		resume(maxReplays)
+		check()
+		finish := func() {
+			for range maxReplays {
+				c.store.release <- struct{}{} // a page that is under way, or begins when enough is paid
+				owe(time.Millisecond)         // as if it had cost that
+				check()
+			}
+		}
+		finish()
+		owe(2 * loan)
+		resume(maxReplays)
+		finish()
+		close(c.store.release)
+		synctest.Wait()
+		c.caughtUp(clients, 1)
+	})
+}
+
+// When a page is done, as many of those that wait go on as there is room for, however many they are.
+func TestReleasesWhatHasRoom(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		of := &tokenReplays{running: maxReplaysOfOne - 1}
+		for range 1000 {
+			of.held = append(of.held, &replayQueue{tenant: &tenantReplays{}})
+		}
+		r.hub.replays.release(of, maxReplaysOfOne)
+		equal(t, "waiting", len(of.held), 999)
+		r.hub.replays.ready = nil
+	})
+}
+
 // Pages of histories that one issuer reads take its share of those under way.
 func TestIssuerSharesOfReplays(t *testing.T) {
 	withResumers(t, fastLimits(), func(c *resumers) {

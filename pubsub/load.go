@@ -201,7 +201,9 @@ func (h *Hub) chargeTime(p payers, since time.Duration) (now time.Duration) {
 // charge counts time as used by the payers. For issuers, that is only done while messages of several
 // come: all publishers of one would otherwise change the same word, for nothing.
 func (h *Hub) charge(p payers, now, used time.Duration) {
-	h.chargeAt(p.tenant, now, used)
+	if p.tenant != nil {
+		h.chargeAt(p.tenant, now, used)
+	}
 	if p.issuer != nil && h.contended(p.issuer, now) {
 		h.chargeAt(p.issuer, now, used)
 	}

@@ -13,8 +13,10 @@ const (
 // replays are the pages that are to be read. Tenants take turns, and so do the tokens of a
 // tenant, the sessions of a token, and the subscriptions of a session.
 //
-// A tenant that is over its share of the processors gets no turn until it has paid. No page
-// of it is under way meanwhile: it would take the place of one of another tenant.
+// A tenant or an issuer that is over its share of the processors gets no turn until it has paid. No page
+// of it is under way meanwhile: it would take the place of one of another tenant. And whoever comes near its
+// share while others are there has as many pages read at a time as there are processors in that: what they
+// cost is known only then.
 type replays struct {
 	hub *Hub
 
@@ -51,7 +53,8 @@ type replay struct {
 // tokenReplays are those of one token, or one issuer.
 type tokenReplays struct {
 	running int
-	held    []*replayQueue // until one of them is done
+	held    []*replayQueue // until there is room for one more
+	paying  bool           // of an issuer: it waits until it has paid
 }
 
 // add has a page read for a subscription of a session that has no other one under way. The
@@ -80,7 +83,7 @@ func (g *replays) add(s *Session, r *resumable) {
 
 // makeReady gives a tenant its turn, if it may have one. The caller holds g.mu.
 func (g *replays) makeReady(t *tenantReplays) {
-	if !t.inTurn && !t.paying && len(t.ready) > 0 && t.running < maxReplaysOfOne {
+	if !t.inTurn && !t.paying && len(t.ready) > 0 && t.running < g.most(maxReplaysOfOne, g.hub.cpuAccountOf([]byte(t.name))) {
 		t.inTurn = true
 		g.ready = append(g.ready, t)
 	}
@@ -120,12 +123,13 @@ func (g *replays) run() {
 func (g *replays) next() (p replay, ok bool) {
 	for len(g.ready) > 0 {
 		t := takeFirst(&g.ready)
-		if t.inTurn = false; g.awaitPaid(t) {
+		t.inTurn = false
+		if g.awaitPaid(payers{tenant: g.hub.cpuAccountOf([]byte(t.name))}, &t.paying, func() { g.makeReady(t) }) {
 			continue
 		}
 		q := takeFirst(&t.ready)
 		token, issuer := &q.token.replays, &q.token.issuer.replays
-		if full := g.full(token, issuer); full != nil {
+		if full := g.full(q.token); full != nil {
 			full.held = append(full.held, q)
 			g.makeReady(t)
 			continue
@@ -145,12 +149,31 @@ func (g *replays) next() (p replay, ok bool) {
 	return p, false
 }
 
-// full returns which of a token and its issuer has as many pages read as it may; nil: neither has.
-func (g *replays) full(token, issuer *tokenReplays) *tokenReplays {
-	if token.running == maxReplaysOfOne {
-		return token
+// most is how many pages may be under way for a tenant, or an issuer, of so many at most.
+func (g *replays) most(share int, l *cpuAccount) int {
+	if g.hub.isNearShare(l, g.hub.now()) {
+		return min(share, cap(l.turns))
 	}
-	if most := g.hub.issuerShareOf(maxReplays, g.hub.limits.Load()); most > 0 && issuer.running >= most {
+	return share
+}
+
+// mostOfIssuer is most for the issuer of a token.
+func (g *replays) mostOfIssuer(token *tokenState) int {
+	share := g.hub.issuerShareOf(maxReplays, g.hub.limits.Load())
+	if share == 0 {
+		return maxReplays
+	}
+	return g.most(share, g.hub.issuerCPU(token))
+}
+
+// full returns which of a token and its issuer can have no more pages read now; nil: neither.
+func (g *replays) full(token *tokenState) *tokenReplays {
+	issuer := &token.issuer.replays
+	switch {
+	case token.replays.running >= maxReplaysOfOne:
+		return &token.replays
+	case issuer.paying, issuer.running >= g.mostOfIssuer(token),
+		g.awaitPaid(payers{issuer: g.hub.issuerCPU(token)}, &issuer.paying, func() { g.release(issuer, g.mostOfIssuer(token)) }):
 		return issuer
 	}
 	return nil
@@ -158,36 +181,41 @@ func (g *replays) full(token, issuer *tokenReplays) *tokenReplays {
 
 // done makes room for those that wait for a page to be done. The caller holds g.mu.
 func (g *replays) done(p replay) {
-	for _, of := range [...]*tokenReplays{&p.session.token.replays, &p.session.token.issuer.replays} {
-		of.running--
-		for _, q := range of.held {
-			q.tenant.ready = append(q.tenant.ready, q)
-			g.makeReady(q.tenant)
-		}
-		of.held = nil
-	}
+	token, issuer := &p.session.token.replays, &p.session.token.issuer.replays
+	token.running--
+	issuer.running--
 	p.tenant.running--
+	g.release(token, maxReplaysOfOne)
+	g.release(issuer, g.mostOfIssuer(p.session.token))
 	g.makeReady(p.tenant)
 	g.forgetIdle(p.tenant)
 }
 
-// awaitPaid reports whether a tenant has to wait, as it or the issuer of its next token is over its share,
-// and has it go on when it has paid. The caller holds g.mu, and the hub's group open.
-func (g *replays) awaitPaid(t *tenantReplays) bool {
+// release makes as many queues ready of those that are held as may have pages read. The caller holds g.mu.
+func (g *replays) release(of *tokenReplays, most int) {
+	for n := most - of.running; n > 0 && len(of.held) > 0 && !of.paying; n-- {
+		q := takeFirst(&of.held)
+		q.tenant.ready = append(q.tenant.ready, q)
+		g.makeReady(q.tenant)
+	}
+}
+
+// awaitPaid reports whether a tenant or an issuer has to wait, since it is over its share: it is paying then,
+// and goes on when it has paid. The caller holds g.mu, and the hub's group open.
+func (g *replays) awaitPaid(by payers, paying *bool, goOn func()) bool {
 	h := g.hub
-	by := payers{h.cpuAccountOf([]byte(t.name)), h.issuerCPU(t.ready[0].token)}
 	if h.debtOf(by, h.now()) == 0 {
 		return false
 	}
-	t.paying = true
+	*paying = true
 	h.Go(func() {
-		p := pace{hub: h, payers: by, canceled: h.served}
+		p := pace{hub: h, payers: by, chargedUntil: h.now(), canceled: h.served}
 		p.waitUntilPaid(by.tenant, nil)
 		p.waitUntilPaid(by.issuer, nil)
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		t.paying = false
-		g.makeReady(t)
+		*paying = false
+		goOn()
 		g.start()
 	})
 	return true
