@@ -95,7 +95,7 @@ func (o *flushList) flush() {
 		o.sessions[i] = nil
 	}
 	b.release()
-	if o.payers.tenant != nil {
+	if o.payers != (payers{}) {
 		now := hub.chargeTime(o.payers, since)
 		hub.noteWork(o.payers.tenant, now)
 		hub.noteWork(o.payers.issuer, now)

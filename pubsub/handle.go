@@ -131,11 +131,15 @@ func (s *Session) publish(p wire.Publish) {
 
 // cachedPayers is payersFor for the reader.
 func (s *Session) cachedPayers(tenant []byte) payers {
-	if !s.lastAccount.is(tenant) {
-		s.lastAccount = s.hub.cpuAccountOf(tenant)
+	if divided := s.hub.isDivided(); !s.lastAccount.is(tenant) || divided != s.lastDivided {
+		s.lastAccount, s.lastDivided = s.hub.cpuAccountOf(tenant), divided
+		s.isGuest = s.hub.isGuest(s.token.issuerName, s.lastAccount.name)
 	}
 	if s.issuerCPU == nil || s.issuerCPU.removed.Load() { // not the issuer's, beside which counts change
 		s.issuerCPU = s.hub.issuerCPU(s.token)
+	}
+	if s.isGuest {
+		return payers{issuer: s.issuerCPU}
 	}
 	return payers{s.lastAccount, s.issuerCPU}
 }

@@ -44,6 +44,12 @@ func (h *Hub) sharedOwnerOf(tenant, user string) string {
 	return h.ownerOf(tenant, user)
 }
 
+// isGuest reports whether a tenant belongs to another issuer, by its name, and shares of issuers hold.
+func (h *Hub) isGuest(issuer, tenant string) bool {
+	owner := h.sharedOwnerOf(tenant, "")
+	return owner != "" && owner != issuer
+}
+
 // owner is the issuer whom a tenant in use belongs to. The zero value is nobody.
 type owner struct {
 	name    atomic.Pointer[string] // nil: nobody

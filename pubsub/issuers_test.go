@@ -329,6 +329,37 @@ func TestTurnsOfIssuerStay(t *testing.T) {
 	})
 }
 
+// Who is a guest in a tenant waits for its own issuer, with no turn of the tenant, which pays nothing for it.
+func TestGuestsPayThemselves(t *testing.T) {
+	withIssuers(t, true, fastLimits(), func(r *rig) {
+		r.company()
+		guest := r.attack()
+		victim := r.connectIssued("b.", "another")
+		published := make(chan struct{})
+		go func() {
+			guest.publish("b.1", "x", "1")
+			close(published)
+		}()
+		synctest.Wait()
+		equal(t, "time that a message of who belongs there waited", r.took(func() { victim.publish("b.1", "x", "2") }), 0)
+		<-published
+		of, there := r.connectIssued("a.", "of b", "b.1"), r.hub.cpuAccountOf([]byte("b.1"))
+		for name, by := range map[string]payers{
+			"a message": of.payersFor([]byte("b.1")), "a message of the reader": of.cachedPayers([]byte("b.1")), "upkeep": of.tokenPayers(),
+		} {
+			if by.tenant != nil || by.issuer != r.hub.issuerCPU(of.token) {
+				t.Errorf("%s: %+v pay", name, by)
+			}
+		}
+		r.hub.ChargeRight([]string{"b.1"}, "a.", 100*oneMillisecond())
+		equal(t, "debt of the tenant", r.hub.debt(there, r.hub.now()), 0)
+		r.hub.SetIssuers(testIssuers{false})
+		for _, by := range []payers{of.payersFor([]byte("b.1")), of.cachedPayers([]byte("b.1")), of.tokenPayers()} {
+			equal(t, "who pays where there are no shares of issuers", by.tenant, there)
+		}
+	})
+}
+
 // A tenant belongs to whom its name says, otherwise to the first that uses it, the operator aside.
 func TestOwnerOfTenant(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {

@@ -186,9 +186,14 @@ func (h *Hub) issuerCPU(t *tokenState) *cpuAccount {
 }
 
 // payersFor are who pays for what a session does in a tenant: its token's issuer, whomever the tenant
-// belongs to.
+// belongs to, and the tenant. That pays nothing for guests, and they take none of its turns: those who
+// belong there would wait for them.
 func (s *Session) payersFor(tenant []byte) payers {
-	return payers{s.hub.cpuAccountOf(tenant), s.hub.issuerCPU(s.token)}
+	by := payers{issuer: s.hub.issuerCPU(s.token)}
+	if !s.hub.isGuest(s.token.issuerName, string(tenant)) {
+		by.tenant = s.hub.cpuAccountOf(tenant)
+	}
+	return by
 }
 
 // chargeTime counts the time since then as used by the payers, maxLook at most, and returns the time now.

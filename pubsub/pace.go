@@ -26,7 +26,7 @@ func (h *Hub) beginPaced(by payers, since time.Duration, canceled <-chan struct{
 	if h.processorShare(&h.loads.tenants) == 0 {
 		return p, true
 	}
-	if !p.isFree(by.tenant, &p.tenantTurn) {
+	if by.tenant != nil && !p.isFree(by.tenant, &p.tenantTurn) {
 		p.waitUntilPaid(by.tenant, &p.tenantTurn)
 	}
 	if by.issuer != nil && !p.isFree(by.issuer, &p.issuerTurn) {

@@ -21,7 +21,7 @@ func (s *Session) allows(check func(Rights) bool) bool {
 // ChargeRight has the first tenant of a right, and the issuer of its token, pay for the time that a
 // handshake took to read it. Nobody waits for that; what they publish does.
 func (h *Hub) ChargeRight(tenants []string, issuer string, cost time.Duration) {
-	h.chargeMessage(payers{h.firstTenantCPU(tenants), h.cpuAccountIn(&h.loads.issuers, []byte(issuer))}, cost)
+	h.chargeMessage(payers{h.tokenTenant(tenants, issuer), h.cpuAccountIn(&h.loads.issuers, []byte(issuer))}, cost)
 }
 
 // chargeMessage charges time for something that is a message of the payers, and all that there is of it.

@@ -93,6 +93,8 @@ type Session struct {
 	ingress     bucket
 	lastTenant  *tenant      // that it published to last; may have been removed
 	lastAccount *cpuAccount  // of the tenant that it used last; may have been removed
+	isGuest     bool         // in that tenant
+	lastDivided bool         // there were shares of issuers then
 	issuerCPU   *cpuAccount  // of its token's issuer; may have been removed
 	uncharged   int32        // bytes that were received, and are not charged to the token's cap yet
 	held        *heldMessage // must be handled before anything else is; nil: none

@@ -65,7 +65,7 @@ type tokenState struct {
 	subjectAccounts []*account
 	replays         tokenReplays // pages of histories that its sessions wait for
 
-	tenantCPU atomic.Pointer[cpuAccount] // of its first tenant; may have been removed
+	payers atomic.Pointer[tokenPayers] // see Session.tokenPayers; nil: not known yet
 }
 
 // releaseToken takes a session off its token, and forgets the token after its last one.

@@ -1,6 +1,10 @@
 package pubsub
 
-import "time"
+import (
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
 
 // What a session costs beside the messages that it publishes is paid for by the issuer of its token and
 // the first tenant of that: reading from it, lines, what is refused, and what its own writers write. While
@@ -86,20 +90,31 @@ func (s *Session) awaitPaid(takesTurns bool) bool {
 	return !p.isCanceled()
 }
 
-// tokenPayers are the first tenant of the session's token, and its issuer. The tenant that a
-// command names may be somebody else's.
+// tokenPayers are the issuer of the session's token and the first tenant of that, where it is no guest. The
+// tenant that a command names may be somebody else's.
 func (s *Session) tokenPayers() payers {
-	l := s.token.tenantCPU.Load()
-	if l == nil || l.removed.Load() {
-		l = s.hub.firstTenantCPU(s.identity.Tenants)
-		s.token.tenantCPU.Store(l)
+	p, divided := s.token.payers.Load(), s.hub.isDivided()
+	if p == nil || p.divided != divided || p.tenant != nil && p.tenant.removed.Load() {
+		p = &tokenPayers{s.hub.tokenTenant(s.identity.Tenants, s.token.issuerName), divided}
+		s.token.payers.Store(p)
 	}
-	return payers{l, s.hub.issuerCPU(s.token)}
+	return payers{p.tenant, s.hub.issuerCPU(s.token)}
 }
 
-func (h *Hub) firstTenantCPU(tenants []string) *cpuAccount {
-	if len(tenants) == 0 {
-		return h.cpuAccountOf(defaultTenant)
+// tokenPayers is the tenant that pays for what a token's sessions cost beside their messages.
+type tokenPayers struct {
+	tenant  *cpuAccount // nil: none; may have been removed
+	divided bool        // there were shares of issuers when this was made
+}
+
+// tokenTenant returns the account of the first tenant of a token, unless that is a guest there.
+func (h *Hub) tokenTenant(tenants []string, issuer string) *cpuAccount {
+	first := wire.DefaultTenant
+	if len(tenants) > 0 {
+		first = tenants[0]
 	}
-	return h.cpuAccountOf([]byte(tenants[0]))
+	if h.isGuest(issuer, first) {
+		return nil
+	}
+	return h.cpuAccountOf([]byte(first))
 }
