@@ -51,20 +51,20 @@ func (h *Hub) isGuest(issuer, tenant string) bool {
 }
 
 // owner is the issuer whom a tenant in use belongs to. The zero value is nobody.
-type owner struct {
-	name    atomic.Pointer[string] // nil: nobody
-	account atomic.Pointer[cpuAccount]
+type owner struct{ of atomic.Pointer[ownerAccount] }
+
+// ownerAccount is an owner with its account, so that nobody sees one with that of another.
+type ownerAccount struct {
+	name string                     // static
+	cpu  atomic.Pointer[cpuAccount] // nil: not looked up yet; may have been removed
 }
 
 // use says that a token of an issuer uses a tenant: the first one is its owner, unless its name says
 // who is. What the operator's own tokens use is still to be had.
 func (o *owner) use(h *Hub, tenant string, issuer string) {
-	if old := o.name.Load(); old != nil && (*old != "" || issuer == "") {
-		return
+	if old := o.of.Load(); old == nil || old.name == "" && issuer != "" {
+		o.of.Store(&ownerAccount{name: h.ownerOf(tenant, issuer)})
 	}
-	name := h.ownerOf(tenant, issuer)
-	o.name.Store(&name)
-	o.account.Store(nil)
 }
 
 // sharingIssuer is who published a message, where there are shares of issuers.
@@ -81,8 +81,8 @@ func (h *Hub) OwnerOf(tenant string) string {
 		return ""
 	}
 	if t := h.tenant([]byte(tenant)); t != nil {
-		if name := t.owner.name.Load(); name != nil {
-			return *name
+		if of := t.owner.of.Load(); of != nil {
+			return of.name
 		}
 	}
 	return h.ownerOf(tenant, "")
@@ -90,20 +90,20 @@ func (h *Hub) OwnerOf(tenant string) string {
 
 // is reports whether an issuer is the owner.
 func (o *owner) is(issuer string) bool {
-	name := o.name.Load()
-	return name != nil && *name == issuer
+	of := o.of.Load()
+	return of != nil && of.name == issuer
 }
 
 // cpuAccount returns the account of the owner; nil: there is none.
 func (o *owner) cpuAccount(h *Hub) *cpuAccount {
-	name := o.name.Load()
-	if name == nil {
+	of := o.of.Load()
+	if of == nil {
 		return nil
 	}
-	l := o.account.Load()
+	l := of.cpu.Load()
 	if l == nil || l.removed.Load() {
-		l = h.cpuAccountIn(&h.loads.issuers, []byte(*name))
-		o.account.Store(l)
+		l = h.cpuAccountIn(&h.loads.issuers, []byte(of.name))
+		of.cpu.Store(l)
 	}
 	return l
 }

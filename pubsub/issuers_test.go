@@ -375,7 +375,7 @@ func TestOwnerOfTenant(t *testing.T) {
 			for _, user := range c.users {
 				o.use(r.hub, c.tenant, user)
 			}
-			equal(t, fmt.Sprint(c.tenant, " of ", c.users), *o.name.Load(), c.want)
+			equal(t, fmt.Sprint(c.tenant, " of ", c.users), o.of.Load().name, c.want)
 		}
 		if (&owner{}).cpuAccount(r.hub) != nil {
 			t.Error("somebody pays for a tenant of nobody")
