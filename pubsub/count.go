@@ -28,7 +28,10 @@ type counters struct {
 	others    tenantCounters
 }
 
-type tenantCounters struct{ messagesIn, deliveries atomic.Uint64 }
+type tenantCounters struct {
+	messagesIn, deliveries atomic.Uint64
+	paused                 atomic.Int64 // ns
+}
 
 const (
 	dropQueueFull = iota
@@ -103,10 +106,23 @@ func latencyBucket(d time.Duration) int {
 
 // countTenant counts a publish to a tenant, or its deliveries.
 func (h *Hub) countTenant(limits *Limits, name []byte, published, delivered int) {
-	if limits.MetricTenants == 0 {
-		return
+	if limits.MetricTenants > 0 {
+		t := h.count.tenant(limits, name)
+		t.messagesIn.Add(uint64(published))
+		t.deliveries.Add(uint64(delivered))
 	}
-	c := &h.count
+}
+
+// countPause counts that a message waited for who pays for it.
+func (h *Hub) countPause(by payers, d time.Duration) {
+	h.loads.paused.Add(int64(d))
+	if limits := h.limits.Load(); limits.MetricTenants > 0 && by.tenant != nil {
+		h.count.tenant(limits, []byte(by.tenant.name)).paused.Add(int64(d))
+	}
+}
+
+// tenant returns the counters of a tenant, where tenants are counted.
+func (c *counters) tenant(limits *Limits, name []byte) *tenantCounters {
 	c.tenantsMu.RLock()
 	t := c.tenants[string(name)]
 	many := len(c.tenants) >= limits.MetricTenants
@@ -117,8 +133,7 @@ func (h *Hub) countTenant(limits *Limits, name []byte, published, delivered int)
 			t = c.addTenant(string(name), limits.MetricTenants)
 		}
 	}
-	t.messagesIn.Add(uint64(published))
-	t.deliveries.Add(uint64(delivered))
+	return t
 }
 
 // addTenant returns the counters of a tenant by name, and makes them if there is room for
@@ -200,9 +215,13 @@ func (h *Hub) Metrics() Metrics {
 func (c *counters) byTenant() map[string]TenantMetrics {
 	c.tenantsMu.RLock()
 	defer c.tenantsMu.RUnlock()
-	all := map[string]TenantMetrics{OtherTenants: {c.others.messagesIn.Load(), c.others.deliveries.Load()}}
+	all := map[string]TenantMetrics{OtherTenants: c.others.metrics()}
 	for name, t := range c.tenants {
-		all[name] = TenantMetrics{t.messagesIn.Load(), t.deliveries.Load()}
+		all[name] = t.metrics()
 	}
 	return all
+}
+
+func (t *tenantCounters) metrics() TenantMetrics {
+	return TenantMetrics{t.messagesIn.Load(), t.deliveries.Load(), time.Duration(t.paused.Load())}
 }

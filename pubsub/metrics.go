@@ -44,8 +44,8 @@ type Metrics struct {
 	// reason; see SlowReasons.
 	SlowDisconnects map[string]uint64
 
-	// Paused is how long messages have waited, all together, because their tenants were
-	// over their share (Limits.TenantShare).
+	// Paused is how long messages have waited, all together, because their tenants or issuers were
+	// over their share (Limits.TenantShare, Limits.IssuerShare), or for the turn of one of these.
 	Paused time.Duration
 
 	Refused map[wire.Code]uint64 // ERR lines, by code
@@ -61,7 +61,8 @@ type Metrics struct {
 
 // TenantMetrics are the counts of one tenant.
 type TenantMetrics struct {
-	MessagesIn, Deliveries uint64 // as in [Metrics]
+	MessagesIn, Deliveries uint64        // as in [Metrics]
+	Paused                 time.Duration // likewise, without messages of guests, which wait for their issuers
 }
 
 // OtherTenants stands for the tenants that are not counted by name. No tenant

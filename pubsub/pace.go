@@ -78,11 +78,13 @@ func tryTurn(l *cpuAccount, turn *bool) bool {
 // takeTurn waits for a turn, if the message may.
 func (p *pace) takeTurn(l *cpuAccount, turn *bool) {
 	if p.takesTurns && !*turn {
+		since := p.hub.now()
 		select {
 		case l.turns <- struct{}{}:
 			*turn = true
 		case <-p.canceled:
 		}
+		p.hub.countPause(p.payers, p.hub.now()-since)
 	}
 }
 
@@ -113,7 +115,7 @@ func (p *pace) isCanceled() bool {
 func (p *pace) sleep(l *cpuAccount, d time.Duration) {
 	sleep(d, p.canceled)
 	now := p.hub.now()
-	p.hub.loads.paused.Add(int64(now - p.chargedUntil))
+	p.hub.countPause(p.payers, now-p.chargedUntil)
 	p.chargedUntil = now
 	if old, least := l.paidUntil.Load(), int64(now-pacedCredit); old < least {
 		l.paidUntil.CompareAndSwap(old, least)

@@ -80,7 +80,7 @@ var hubFamilies = []family{
 		func(s *snapshot) uint64 { return s.BytesOut }),
 
 	newFamily(prometheus.CounterValue, "share_wait_seconds_total",
-		"Time that messages of tenants over their tenant_share waited, of all together.", nil,
+		"Time that messages of tenants over their tenant_share, or of issuers over their issuer_share, waited, of all together.", nil,
 		func(s *snapshot, add func(float64, ...string)) { add(s.Paused.Seconds()) }),
 
 	counter("deliveries_total", "Deliveries that were queued for subscribers, those dropped later included.",
@@ -165,9 +165,11 @@ var hubFamilies = []family{
 		func(s *snapshot) float64 { return number01(s.draining) }),
 
 	tenantFamily("tenant_messages_in_total", "Messages that clients published and the edge accepted, by tenant.",
-		func(m pubsub.TenantMetrics) uint64 { return m.MessagesIn }),
+		func(m pubsub.TenantMetrics) float64 { return float64(m.MessagesIn) }),
 	tenantFamily("tenant_deliveries_total", "Deliveries that were queued for subscribers, by tenant.",
-		func(m pubsub.TenantMetrics) uint64 { return m.Deliveries }),
+		func(m pubsub.TenantMetrics) float64 { return float64(m.Deliveries) }),
+	tenantFamily("tenant_share_wait_seconds_total", "Time that messages waited for the share of their tenant, or issuer, by tenant.",
+		func(m pubsub.TenantMetrics) float64 { return m.Paused.Seconds() }),
 }
 
 // presenceFamily is there only where the edge has presence.
@@ -181,15 +183,15 @@ func presenceFamily(kind prometheus.ValueType, name, help string, value func(*pr
 
 // tenantFamily has series only where the option metrics.tenants is set: those
 // tenants, and the sum of all others.
-func tenantFamily(name, help string, value func(pubsub.TenantMetrics) uint64) family {
+func tenantFamily(name, help string, value func(pubsub.TenantMetrics) float64) family {
 	return newFamily(prometheus.CounterValue, name, help, []string{"tenant"}, func(s *snapshot, add func(float64, ...string)) {
 		if !s.byTenant {
 			return
 		}
-		add(float64(value(s.Tenants[pubsub.OtherTenants])), pubsub.OtherTenants)
+		add(value(s.Tenants[pubsub.OtherTenants]), pubsub.OtherTenants)
 		for _, tenant := range slices.Sorted(maps.Keys(s.Tenants)) {
 			if tenant != pubsub.OtherTenants {
-				add(float64(value(s.Tenants[tenant])), tenant)
+				add(value(s.Tenants[tenant]), tenant)
 			}
 		}
 	})

@@ -51,7 +51,9 @@ func filled() *snapshot {
 			Bounds: []time.Duration{time.Millisecond, time.Second}, Counts: []uint64{20, 300, 4000}, Sum: 1500 * time.Millisecond,
 		},
 		Tenants: map[string]pubsub.TenantMetrics{
-			"b": {MessagesIn: 31, Deliveries: 32}, "a.x": {MessagesIn: 33, Deliveries: 34}, pubsub.OtherTenants: {MessagesIn: 35, Deliveries: 36},
+			"b":                 {MessagesIn: 31, Deliveries: 32, Paused: 37 * time.Second},
+			"a.x":               {MessagesIn: 33, Deliveries: 34, Paused: 38 * time.Second},
+			pubsub.OtherTenants: {MessagesIn: 35, Deliveries: 36, Paused: 39 * time.Second},
 		},
 	}
 	for i, reason := range pubsub.DropReasons {
