@@ -57,6 +57,23 @@ func (e *edge) liveHeap(ctx context.Context) (bytes int64, err error) {
 	return bytes, nil
 }
 
+// waited returns how many seconds messages of a tenant have waited for shares of the edge's processors.
+func (e *edge) waited(ctx context.Context, tenant string) (seconds float64, err error) {
+	body, err := e.get(ctx, "/metrics")
+	if err != nil {
+		return 0, err
+	}
+	defer body.Close()
+	series := fmt.Sprintf("millrace_tenant_share_wait_seconds_total{tenant=%q} ", tenant)
+	lines := bufio.NewScanner(body)
+	for lines.Scan() {
+		if value, ok := strings.CutPrefix(lines.Text(), series); ok {
+			return strconv.ParseFloat(value, 64)
+		}
+	}
+	return 0, errors.Join(fmt.Errorf("the metrics have no %s", series), lines.Err())
+}
+
 // reload loads the edge's configuration anew, and returns how many seconds that took.
 func (e *edge) reload(ctx context.Context) (seconds float64, err error) {
 	config, err := e.get(ctx, "/config/")

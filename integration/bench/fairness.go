@@ -49,7 +49,7 @@ const (
 // fairness returns the rows below the table.
 func fairness(s scale) []fair {
 	options := loadgen.Defaults(loadgen.Latency)
-	options.Subscribers, options.Duration, options.Warmup, options.Rate = s.Subscribers, s.Duration, s.Warmup, latencyRate
+	options.Subscribers, options.Duration, options.Warmup, options.Rate = s.Subscribers, max(s.Duration, s.FairTime), s.Warmup, latencyRate
 	small := options
 	small.Subscribers = min(10, s.Subscribers)
 
@@ -138,8 +138,9 @@ func manyPatterns(n int) []string {
 	return list[:n]
 }
 
-// disturbed runs all rounds of f, on one edge.
+// disturbed runs all rounds of f, on one edge: each disturbance next to a run without one.
 func (r *runner) disturbed(ctx context.Context, f fair) error {
+	f.edge.Counted = 1 // the measured tenant: it publishes first
 	e, err := r.startEdge(ctx, f.edge)
 	if err != nil {
 		return err
@@ -155,8 +156,8 @@ func (r *runner) disturbed(ctx context.Context, f fair) error {
 	}
 	defer func() { r.report.Fairness = append(r.report.Fairness, rows...) }()
 	for range r.scale.Rounds {
-		quiet := r.load(ctx, f.options, to, served{child: e.child})
 		for i, v := range f.variants {
+			quiet := r.load(ctx, f.options, to, served{child: e.child})
 			heap, err := e.liveHeap(ctx)
 			if err != nil {
 				return err
@@ -200,7 +201,16 @@ func (r *runner) beside(ctx context.Context, e *edge, v variant, f fair, to targ
 			return run{}, extra, err
 		}
 	}
-	result := r.load(ctx, f.options, to, served{child: e.child})
+	before, err := e.waited(ctx, to.Tenant)
+	if err != nil {
+		return run{}, extra, err
+	}
+	result := r.load(ctx, f.options, to, served{child: e.child}, d.pid())
+	after, err := e.waited(ctx, to.Tenant)
+	if err != nil {
+		return run{}, extra, err
+	}
+	extra.Waited = after - before
 	if extra.Heap, err = e.liveHeap(ctx); err != nil {
 		return run{}, extra, err
 	}

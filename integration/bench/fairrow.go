@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A fairRow is a disturbance with its figures, in the order of rounds.
 type fairRow struct {
@@ -16,6 +19,8 @@ type fairRow struct {
 	Heap        []int64   `json:"heap_growth_bytes"`
 	Through     []float64 `json:"disturbance_kb_per_sec"`   // payload that the disturbance's subscribers received
 	Reload      []float64 `json:"reload_seconds,omitempty"` // how long a reload took during the disturbance
+	Waited      []float64 `json:"waited_seconds"`           // how long the edge made all messages of the disturbed run wait together
+	OtherCores  []float64 `json:"other_cores"`              // that other processes used, in the worse run of a round
 	Void        []string  `json:"void,omitempty"`
 }
 
@@ -24,6 +29,7 @@ type fairExtra struct {
 	Heap    int64   // growth of the edge's live heap, bytes
 	Reload  float64 // seconds; 0: there was none
 	Through float64 // payload that each subscriber of the disturbance received, KB/s
+	Waited  float64 // s; see fairRow
 }
 
 // add adds the two runs of a round.
@@ -38,6 +44,8 @@ func (f *fairRow) add(quiet, disturbed run, extra fairExtra) {
 	f.Disturbed = append(f.Disturbed, p99(disturbed.Measurement))
 	f.Heap = append(f.Heap, extra.Heap)
 	f.Through = append(f.Through, extra.Through)
+	f.Waited = append(f.Waited, extra.Waited)
+	f.OtherCores = append(f.OtherCores, max(quiet.OtherCores, disturbed.OtherCores))
 	if extra.Reload > 0 {
 		f.Reload = append(f.Reload, extra.Reload)
 	}
@@ -48,6 +56,9 @@ func (f *fairRow) add(quiet, disturbed run, extra fairExtra) {
 func (f fairRow) String() string {
 	if len(f.Void) > 0 || len(f.Disturbed) == 0 {
 		return fmt.Sprintf("%s: void %q", f.Name, f.Void)
+	}
+	if others := slices.Max(f.OtherCores); others > noisy { // a p99 is whatever they did
+		return fmt.Sprintf("%s: void, NOISY: others used %.2f cores", f.Name, others)
 	}
 	name := fmt.Sprintf("%s: p99 %s → %s ms", f.Name, significant(median(f.Undisturbed)), significant(median(f.Disturbed)))
 	m := mark{Name: name, Unit: "×", Against: "undisturbed"}
@@ -77,7 +88,8 @@ func (f fairRow) String() string {
 		text += fmt.Sprintf("; a reload took %s s", significant(median(f.Reload)))
 	}
 	if f.Group == groupTenant || f.Group == groupIssuer {
-		text += fmt.Sprintf("; %.0f KB/s of its payload came through", median(f.Through))
+		text += fmt.Sprintf("; %.0f KB/s of its payload came through, messages of the measured tenant waited %s s", median(f.Through),
+			significant(median(f.Waited)))
 	}
 	return text
 }

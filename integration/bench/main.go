@@ -72,6 +72,7 @@ func parseFlags(args []string) (options, scale, error) {
 	)
 	flags.StringVar(&o.JSON, "json", os.Getenv("JSON"), "file to write all results to ($JSON)")
 	flags.StringVar(&o.Profile, "profile", os.Getenv("PROFILE"), "folder for CPU and allocation profiles of Millrace at w=128 ($PROFILE)")
+	flags.DurationVar(&s.FairTime, "fair-time", s.FairTime, "of each run of fairness, if that is longer: a p99 needs some 500 messages")
 	flags.DurationVar(&s.Warmup, "warmup", s.Warmup, "before each run")
 	flags.DurationVar(&s.Settle, "settle", s.Settle, "between the last idle connection and the look at the memory")
 	flags.DurationVar(&s.CapTime, "cap-time", s.CapTime, "of measuring a cap, after -cap-warmup")

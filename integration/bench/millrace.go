@@ -45,6 +45,8 @@ type edgeOptions struct {
 	Presence string // channels of a presence; empty: there is none
 
 	Another string // tenant prefix of another master token; empty: there is none
+
+	Counted int // tenants that metrics count, the first ones that publish
 }
 
 // The servers of the group histories: an edge with a history that keeps another channel than

@@ -82,7 +82,7 @@ func TestVoid(t *testing.T) {
 
 func TestFairRow(t *testing.T) {
 	quiet := func(p99 float64) run { return run{Measurement: &loadgen.Result{P99us: p99 * 1000}} }
-	row := fairRow{Group: groupStalled, Name: "x", Mark: true, HeapLimit: 1 << 20}
+	row := fairRow{Group: groupStalled, Name: "x", Mark: true, Ratio: fairRatio, HeapLimit: 1 << 20}
 	row.add(quiet(10), quiet(11), fairExtra{Heap: 1 << 19})
 	if got, want := row.String(), "x: p99 10.0 → 11.0 ms: 1.10 × undisturbed (1.10–1.10; mark 1.10): reached; "+
 		"the edge's live heap: 0.500 MiB (0.500–0.500; mark 1.00): reached"; got != want {
@@ -92,6 +92,12 @@ func TestFairRow(t *testing.T) {
 	row.add(quiet(1), quiet(21), fairExtra{})
 	if got, want := row.String(), "x: p99 1.00 → 21.0 ms: 21.0 ms (21.0–21.0; mark 20.0): NOT reached"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+	busy := quiet(1)
+	busy.OtherCores = 2 * noisy
+	row.add(quiet(1), busy, fairExtra{})
+	if got := row.String(); !strings.Contains(got, "void, NOISY: others used 0.30 cores") {
+		t.Errorf("%q", got)
 	}
 	row.add(quiet(1), run{Void: "lost"}, fairExtra{})
 	if got := row.String(); !strings.Contains(got, "void") {

@@ -172,10 +172,10 @@ func (r *runner) startEdge(ctx context.Context, o edgeOptions) (*edge, error) {
 	return startEdge(ctx, r.serving, r.program, dir, o)
 }
 
-// load runs the load generator against a server. A failure makes the run void.
-func (r *runner) load(ctx context.Context, o loadgen.Options, to target, server served) (result run) {
+// load runs the load generator against a server, beside other processes of ours. A failure makes the run void.
+func (r *runner) load(ctx context.Context, o loadgen.Options, to target, server served, beside ...int) (result run) {
 	o.PID = server.pid()
-	before := readTicks(server.pids()...)
+	before, besideBefore := readTicks(server.pids()...), readTicks(beside...).server
 	p, err := startLoad(r.loading, job{Measure: &measureJob{to, o}})
 	if err != nil {
 		return run{Void: err.Error()}
@@ -194,7 +194,8 @@ func (r *runner) load(ctx context.Context, o loadgen.Options, to target, server 
 	if m := result.Measurement; m != nil && m.Delivered > 0 {
 		result.ServersCPU = (after.server - before.server) / float64(m.Delivered) * 1e6
 	}
-	result.OtherCores = after.others(before, p.cmd.ProcessState.UserTime()+p.cmd.ProcessState.SystemTime())
+	ours := time.Duration((readTicks(beside...).server - besideBefore) * float64(time.Second))
+	result.OtherCores = after.others(before, ours+p.cmd.ProcessState.UserTime()+p.cmd.ProcessState.SystemTime())
 	return result
 }
 
@@ -229,8 +230,8 @@ type ticks struct {
 	server float64 // s
 }
 
-// others returns how many cores all processes except the server and the load used since
-// before; 0 where the system does not say.
+// others returns how many cores all processes except the server used since before, less what the load used; 0
+// where the system does not say.
 func (t ticks) others(before ticks, load time.Duration) float64 {
 	if t.all == 0 {
 		return 0
