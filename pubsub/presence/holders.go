@@ -6,21 +6,22 @@ package presence
 type holder struct {
 	name    string
 	tenants int
-	entries int // of these
-	left    int // of these entries, those of members that have left
-	watched int // patterns that its tokens were the first to watch, in any tenant
+	entries int    // of these
+	left    int    // of these entries, those of members that have left
+	leaving places // its tenants that have such entries
+	watched int    // patterns that its tokens were the first to watch, in any tenant
 }
 
-// forgetEach is how many entries of members that have left are forgotten at a time, at most, when there
-// is no room: the tenants are looked through for that.
-const forgetEach = 4096
+// forgetEach is how many entries of members that have left are forgotten at a time, about, when there
+// is no room: the lock is held so long. It is more than one since who has most of them is looked for.
+const forgetEach = 256
 
 // holder returns the holder of this name, and makes it if there is none. Whoever counts nothing in it
 // calls forgetHolderIfUnused.
 func (r *Registry) holder(name string) *holder {
 	h := r.holders[name]
 	if h == nil {
-		h = &holder{name: name}
+		h = &holder{name: name, leaving: places{of: func(t *tenant) *int { return &t.leavingAt }}}
 		r.holders[name] = h
 	}
 	return h
@@ -60,12 +61,23 @@ func (r *Registry) hold(t *tenant, name string) {
 		from.tenants--
 		from.entries -= t.entries
 		from.left -= t.left
+		from.leaving.remove(t)
 		r.forgetHolderIfUnused(from)
 	}
 	t.holder = to
 	to.tenants++
 	to.entries += t.entries
 	to.left += t.left
+	to.noteLeaving(t)
+}
+
+// noteLeaving notes whether a tenant has members that have left.
+func (h *holder) noteLeaving(t *tenant) {
+	if t.left > 0 {
+		h.leaving.add(t)
+	} else {
+		h.leaving.remove(t)
+	}
 }
 
 // countEntries counts entries of a tenant, and how many of them are of members that have left.
@@ -75,6 +87,7 @@ func (r *Registry) countEntries(t *tenant, entries, left int) {
 	t.holder.entries += entries
 	t.left += left
 	t.holder.left += left
+	t.holder.noteLeaving(t)
 }
 
 // hasRoom reports whether there is room for an entry of a member, after members that have left were
@@ -107,24 +120,17 @@ func (r *Registry) hasRoom(key Key, user string) bool {
 // forgetLeft forgets members of a holder's tenants that have left, those of each tenant in the order in
 // which they did, and reports whether there were any.
 func (r *Registry) forgetLeft(h *holder) bool {
-	if h.left == 0 {
-		return false
-	}
-	left := min(forgetEach, (h.left+1)/2)
-	for _, t := range r.tenants {
-		for t.holder == h && left > 0 {
-			e, ok := t.log.takeGone()
-			if !ok {
-				break
-			}
-			if e.thing.isGone(e.at) {
-				r.forget(e.thing)
-				left--
-			}
+	most, forgotten := min(forgetEach, (h.left+1)/2), 0
+	for looked := 0; h.left > 0 && (looked < most || forgotten == 0); looked++ {
+		list := h.leaving.list
+		e, ok := list[len(list)-1].log.takeGone()
+		if !ok {
+			break // never: who has left is in there
 		}
-		if left == 0 {
-			break
+		if e.thing.isGone(e.at) {
+			r.forget(e.thing)
+			forgotten++
 		}
 	}
-	return true
+	return forgotten > 0
 }

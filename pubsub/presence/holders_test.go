@@ -47,6 +47,12 @@ func counted(t *testing.T, r *Registry) {
 	for name, h := range r.holders {
 		equal(t, "entries of holder "+name, h.entries, entries[h])
 		equal(t, "of these, left", h.left, left[h])
+		n := 0
+		for i, tn := range h.leaving.list {
+			n += tn.left
+			equal(t, "place of "+tn.name, tn.leavingAt, i+1)
+		}
+		equal(t, "of these, in tenants that can be found", n, h.left)
 	}
 }
 
@@ -116,6 +122,50 @@ func TestLeftMembersMakeRoom(t *testing.T) {
 	}
 	r.Tick(time.Now().Add(2 * keepGone)) // which forgets none twice
 	counted(t, r)
+}
+
+// Who joins when there is no room waits while a few members that have left are forgotten, however many
+// there are, in however many tenants.
+func TestForgetFew(t *testing.T) {
+	r := newShared(t)
+	r.maxEntries = 2000
+	at := func(n int) Key { return Key{fmt.Sprint("t", n), "room.a", "ann"} }
+	for n := range r.maxEntries {
+		must(t, r.Join(at(n), nil))
+		if n > 0 {
+			r.Leave(at(n), false)
+		}
+	}
+	for range 10 {
+		before := r.entries
+		must(t, r.Join(at(r.maxEntries), nil))
+		if n := before + 1 - r.entries; n > forgetEach || n < 1 {
+			t.Errorf("%d members were forgotten", n)
+		}
+		r.Leave(at(r.maxEntries), false)
+		for n := 1; r.entries < r.maxEntries; n++ {
+			must(t, r.Join(at(n), nil))
+			r.Leave(at(n), false)
+		}
+	}
+	counted(t, r)
+}
+
+// BenchmarkMakeRoom is a join when an edge has no room, and many tenants.
+func BenchmarkMakeRoom(b *testing.B) {
+	r := New(Options{})
+	s, err := NewSet([]Definition{{Name: "rooms", Channels: []string{"#"}, Members: 10, Linger: time.Second}})
+	must(b, err)
+	r.SetDefinitions(s)
+	r.maxEntries = 100_000
+	at := func(n int) Key { return Key{fmt.Sprint("t", n), "room.a", "ann"} }
+	for n := range r.maxEntries - 1 {
+		must(b, r.Join(at(n), nil))
+	}
+	for n := r.maxEntries; b.Loop(); n++ {
+		must(b, r.Join(at(n), nil))
+		r.Leave(at(n), false)
+	}
 }
 
 // A member that has left twice at the same time is forgotten once.

@@ -18,6 +18,7 @@ type tenant struct {
 	holder    *holder
 	entries   int                       // of all channels
 	left      int                       // of these, those of members that have left
+	leavingAt int                       // its place in holder.leaving
 	wildDirty bool                      // all of the next are in Registry.dirty
 	wild      map[audienceKey]*audience // of these, of patterns with wildcards
 }
