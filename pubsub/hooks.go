@@ -179,16 +179,20 @@ func (h *Hub) Operated(o hook.Operation) {
 	runHooks(h, h.hooks.Load().operated, func(observer hook.OperationObserver) { observer.Operated(o) })
 }
 
+// issuerForHooks is the issuer of a token as hooks see it: where there are several that share.
+func (h *Hub) issuerForHooks(name string) string {
+	if !h.isDivided() {
+		return ""
+	}
+	return name
+}
+
 // hookClient is what hooks see of the session.
 func (s *Session) hookClient() hook.Client {
-	issuer := ""
-	if s.hub.isDivided() {
-		issuer = s.token.issuerName
-	}
 	return hook.Client{
 		ID: s.client.ID, TokenID: s.identity.TokenID, Tenants: s.identity.Tenants,
 		IP: s.client.IP, Transport: s.client.Transport, Since: s.client.Since,
-		Subject: s.identity.Subject, Info: s.identity.Info, Issuer: issuer,
+		Subject: s.identity.Subject, Info: s.identity.Info, Issuer: s.hub.issuerForHooks(s.token.issuerName),
 	}
 }
 

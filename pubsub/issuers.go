@@ -60,10 +60,14 @@ type ownerAccount struct {
 }
 
 // use says that a token of an issuer uses a tenant: the first one is its owner, unless its name says
-// who is. What the operator's own tokens use is still to be had.
+// who is, which a new master token may change. What the operator's own tokens use is still to be had.
 func (o *owner) use(h *Hub, tenant string, issuer string) {
-	if old := o.of.Load(); old == nil || old.name == "" && issuer != "" {
-		o.of.Store(&ownerAccount{name: h.ownerOf(tenant, issuer)})
+	old := o.of.Load()
+	if old != nil && old.name != "" {
+		issuer = old.name
+	}
+	if name := h.ownerOf(tenant, issuer); old == nil || old.name != name {
+		o.of.Store(&ownerAccount{name: name})
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/millrace/millrace/pubsub/hook"
 )
 
 // testIssuers are issuers whose tenants begin with their names, which end in a dot.
@@ -19,6 +21,12 @@ func (testIssuers) OwnerOf(tenant string) string {
 	}
 	return ""
 }
+
+// issuersOf are several issuers, of whom the function returns whose a tenant is by its name.
+type issuersOf func(tenant string) string
+
+func (issuersOf) SeveralIssuers() bool           { return true }
+func (f issuersOf) OwnerOf(tenant string) string { return f(tenant) }
 
 // withIssuers runs a test on a hub with several issuers, or with one.
 func withIssuers(t *testing.T, several bool, limits Limits, test func(*rig)) {
@@ -377,6 +385,15 @@ func TestOwnerOfTenant(t *testing.T) {
 			}
 			equal(t, fmt.Sprint(c.tenant, " of ", c.users), o.of.Load().name, c.want)
 		}
+		var o owner
+		r.hub.SetIssuers(issuersOf(func(string) string { return "" })) // no master token has the prefix b. yet
+		o.use(r.hub, "b.1", "a.")
+		equal(t, "first user of a tenant", o.of.Load().name, "a.")
+		equal(t, "its account", o.cpuAccount(r.hub).name, "a.")
+		r.hub.SetIssuers(testIssuers{true})
+		o.use(r.hub, "b.1", "a.")
+		equal(t, "owner when its prefix is somebody's", o.of.Load().name, "b.")
+		equal(t, "its account", o.cpuAccount(r.hub).name, "b.")
 		if (&owner{}).cpuAccount(r.hub) != nil {
 			t.Error("somebody pays for a tenant of nobody")
 		}
@@ -450,6 +467,29 @@ func TestReleasesWhatHasRoom(t *testing.T) {
 		r.hub.replays.ready = nil
 	})
 }
+
+// Hooks are told of a member whose token it has, whomever the tenant belongs to.
+func TestIssuersOfMembers(t *testing.T) {
+	withIssuers(t, true, fastLimits(), func(r *rig) {
+		h := new(issuerHook)
+		r.hub.SetHooks([]NamedHook{{"members", h}})
+		r.setPresence("room.#")
+		for i, several := range []bool{true, false} {
+			r.hub.SetIssuers(testIssuers{several})
+			id := Identity{TokenID: fmt.Sprint(i), Issuer: "a.", Subject: "ann"}
+			c, err := r.attach(id, Client{Transport: "test"}, func(c *client) Transport { return c })
+			must(t, err)
+			c.ok("JOIN:b.1:room.a", "LEAVE:b.1:room.a")
+		}
+		equal(t, "what hooks were told", fmt.Sprintf("%q", h.told), `["a." "a." "" ""]`)
+	})
+}
+
+// issuerHook notes whose tokens members have.
+type issuerHook struct{ told []string }
+
+func (h *issuerHook) Joined(m hook.Member) { h.told = append(h.told, m.Issuer) }
+func (h *issuerHook) Left(m hook.Member)   { h.told = append(h.told, m.Issuer) }
 
 // Pages of histories that one issuer reads take its share of those under way.
 func TestIssuerSharesOfReplays(t *testing.T) {

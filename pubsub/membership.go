@@ -147,7 +147,7 @@ func (s *Session) mayJoin(key subscriptionKey, p pattern.Pattern) wire.Code {
 // s.subscribing.
 func (s *Session) join(ps *presences, key subscriptionKey) wire.Code {
 	member := s.member(key)
-	err := ps.registry.JoinAs(s.token.issuerName, member, s.identity.Info)
+	err := ps.registry.Join(s.token.issuerName, member, s.identity.Info)
 	if err == nil {
 		s.presence.joined[member] = struct{}{}
 		s.patternBytes += int32(len(key.pattern))
@@ -205,7 +205,7 @@ func (s *Session) watchPresence(ps *presences, key subscriptionKey, p pattern.Pa
 	}
 	who := &whoReceiver{session: s, tenant: []byte(key.tenant), pattern: p}
 	var err error
-	if who.watcher, err = ps.registry.WatchAs(s.token.issuerName, key.tenant, p, count, who); err == nil {
+	if who.watcher, err = ps.registry.Watch(s.token.issuerName, key.tenant, p, count, who); err == nil {
 		s.presence.watched[key] = who
 		s.countWatched(who, 1)
 	}

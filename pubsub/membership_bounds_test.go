@@ -18,7 +18,7 @@ func (r *rig) crowd(tenant, channel string, n int) {
 	must(r, err)
 	r.hub.SetPresences(set)
 	for i := range n {
-		must(r, r.hub.presences.Load().registry.Join(presence.Key{Tenant: tenant, Channel: channel,
+		must(r, r.hub.presences.Load().registry.Join("", presence.Key{Tenant: tenant, Channel: channel,
 			Subject: fmt.Sprint("user-", i)}, nil))
 	}
 }

@@ -171,18 +171,20 @@ func (h *Hub) PresenceUsage() []presence.Usage {
 	return nil
 }
 
-func (h *Hub) runJoinedHooks(key presence.Key, owner string, info []byte) {
+func (h *Hub) runJoinedHooks(key presence.Key, user string, info []byte) {
 	if list := h.hooks.Load().joined; len(list) > 0 {
 		runHooks(h, list, func(o hook.JoinObserver) {
-			o.Joined(hook.Member{Tenant: key.Tenant, Channel: key.Channel, Subject: key.Subject, Info: info, Issuer: owner})
+			o.Joined(hook.Member{
+				Tenant: key.Tenant, Channel: key.Channel, Subject: key.Subject, Info: info, Issuer: h.issuerForHooks(user),
+			})
 		})
 	}
 }
 
-func (h *Hub) runLeftHooks(key presence.Key, owner string) {
+func (h *Hub) runLeftHooks(key presence.Key, user string) {
 	if list := h.hooks.Load().left; len(list) > 0 {
 		runHooks(h, list, func(o hook.LeaveObserver) {
-			o.Left(hook.Member{Tenant: key.Tenant, Channel: key.Channel, Subject: key.Subject, Issuer: owner})
+			o.Left(hook.Member{Tenant: key.Tenant, Channel: key.Channel, Subject: key.Subject, Issuer: h.issuerForHooks(user)})
 		})
 	}
 }

@@ -174,7 +174,7 @@ type LeaveObserver interface{ Left(m Member) }
 type Member struct {
 	Tenant, Channel, Subject string
 	Info                     []byte // of the token, a JSON object; empty: it has none, or the member has left
-	Issuer                   string // whom the tenant belongs to, as in [Client]
+	Issuer                   string // of the token of its newest session, as in [Client]
 }
 
 // RefusalObserver is told of a client that got no session. Strangers cause these calls

@@ -33,7 +33,7 @@ func pageOf(t *testing.T, keys ...Key) []byte {
 	t.Helper()
 	r := alone(t, 10_000, time.Second)
 	for _, key := range keys {
-		must(t, r.Join(key, nil))
+		must(t, r.Join("", key, nil))
 	}
 	page, _, _ := r.own.page(0, 0)
 	return page
@@ -147,8 +147,8 @@ func TestManyMembers(t *testing.T) {
 	if b, c := len(r.others["b"].members), len(r.others["c"].members); b != 10 || c != 5 || r.entries != 15 {
 		t.Errorf("%d of one edge, %d of the other, %d in all", b, c, r.entries)
 	}
-	equal(t, "join", r.Join(all[19], nil), ErrFull)
-	must(t, r.Join(all[0], nil))
+	equal(t, "join", r.Join("", all[19], nil), ErrFull)
+	must(t, r.Join("", all[0], nil))
 	if err := r.Receive("", "d", pageOf(t, all[0], all[19])); err != nil || len(r.find(all[0]).owners) != 3 {
 		t.Errorf("one that is there, at another edge: %v", r.find(all[0]).owners)
 	}
@@ -241,7 +241,7 @@ func TestManyOfOneSubject(t *testing.T) {
 	}
 	full := func(what string) {
 		t.Helper()
-		if err := r.Join(at(5), nil); err != ErrFull {
+		if err := r.Join("", at(5), nil); err != ErrFull {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -2,7 +2,7 @@ package presence
 
 // holder is whoever has tenants: an issuer of tokens, who can have any number of them. Where there are
 // several, none has more than its share of the entries that an edge knows. The holder without a name has
-// the tenants of whom nobody knows. Guarded by Registry.mu.
+// the tenants of which nobody knows whose they are. Guarded by Registry.mu.
 type holder struct {
 	name    string
 	tenants int
@@ -33,37 +33,32 @@ func (r *Registry) forgetHolderIfUnused(h *holder) {
 	}
 }
 
-// nameOfHolder is whose a tenant is, given a user of it; empty: nobody is known.
-func (r *Registry) nameOfHolder(tenant, user string) string {
+// ownerOf returns whose a tenant is: whoever owns it by its name or, where that says nothing, whose token was
+// the first to make somebody a member in it, or does so now, which is user; empty: nobody knows.
+func (r *Registry) ownerOf(tenant, user string) string {
 	if r.options.Owner == nil {
 		return ""
+	}
+	if t := r.tenants[tenant]; t != nil && t.holder.name != "" {
+		user = t.holder.name
 	}
 	return r.options.Owner(tenant, user)
 }
 
-// ownerOf returns whose a tenant is; empty: nobody knows.
-func (r *Registry) ownerOf(tenant string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if t := r.tenants[tenant]; t != nil {
-		return t.holder.name
-	}
-	return ""
-}
-
-// hold notes whose a tenant is. Its holder stays, if one is known.
+// hold gives a tenant to a holder.
 func (r *Registry) hold(t *tenant, name string) {
-	if t.holder != nil && (t.holder.name == name || t.holder.name != "") {
-		return
-	}
-	to := r.holder(name)
-	if from := t.holder; from != nil {
+	if t.holder != nil {
+		if t.holder.name == name {
+			return
+		}
+		from := t.holder
 		from.tenants--
 		from.entries -= t.entries
 		from.left -= t.left
 		from.leaving.remove(t)
 		r.forgetHolderIfUnused(from)
 	}
+	to := r.holder(name)
 	t.holder = to
 	to.tenants++
 	to.entries += t.entries
@@ -96,11 +91,7 @@ func (r *Registry) hasRoom(key Key, user string) bool {
 	if r.find(key) != nil {
 		return true
 	}
-	name := r.nameOfHolder(key.Tenant, user)
-	if t := r.tenants[key.Tenant]; t != nil && t.holder.name != "" {
-		name = t.holder.name
-	}
-	if h := r.holders[name]; h != nil && r.options.Share != nil {
+	if h := r.holders[r.ownerOf(key.Tenant, user)]; h != nil && r.options.Share != nil {
 		if most := r.options.Share(r.maxEntries); most > 0 && h.entries >= most {
 			return r.forgetLeft(h)
 		}

@@ -63,7 +63,7 @@ func TestHoldersShareEntries(t *testing.T) {
 	fill := func(format string, leave bool) (n int) {
 		for ; n < 1000; n++ {
 			key := Key{fmt.Sprintf(format, n%10), "room.a", fmt.Sprint(n)}
-			if r.JoinAs("x", key, nil) != nil {
+			if r.Join("x", key, nil) != nil {
 				return n
 			}
 			if leave {
@@ -81,10 +81,10 @@ func TestHoldersShareEntries(t *testing.T) {
 	equal(t, "members of the first one", fill("a.%d", false), 50)
 	counted(t, r)
 	key := Key{"c.1", "room.a", "ann"}
-	equal(t, "a third one, when all are there", r.JoinAs("x", key, nil), ErrFull)
+	equal(t, "a third one, when all are there", r.Join("x", key, nil), ErrFull)
 	r.Leave(Key{"b.1", "room.a", "1"}, false)
-	must(t, r.JoinAs("x", key, nil))
-	must(t, r.JoinAs("x", Key{"b.2", "room.a", "2"}, nil)) // who is there needs no room
+	must(t, r.Join("x", key, nil))
+	must(t, r.Join("x", Key{"b.2", "room.a", "2"}, nil)) // who is there needs no room
 	counted(t, r)
 	for tenant := range r.tenants {
 		for _, c := range r.tenants[tenant].channels {
@@ -109,7 +109,7 @@ func TestLeftMembersMakeRoom(t *testing.T) {
 	r.maxEntries = 100
 	for n := range 1000 {
 		key := Key{fmt.Sprint("t", n%10), "room.a", fmt.Sprint(n)}
-		must(t, r.Join(key, nil))
+		must(t, r.Join("", key, nil))
 		if n < 950 {
 			r.Leave(key, false)
 		}
@@ -131,22 +131,18 @@ func TestForgetFew(t *testing.T) {
 	r.maxEntries = 2000
 	at := func(n int) Key { return Key{fmt.Sprint("t", n), "room.a", "ann"} }
 	for n := range r.maxEntries {
-		must(t, r.Join(at(n), nil))
+		must(t, r.Join("", at(n), nil))
 		if n > 0 {
 			r.Leave(at(n), false)
 		}
 	}
-	for range 10 {
+	for n := r.maxEntries; n < 2*r.maxEntries; n++ {
 		before := r.entries
-		must(t, r.Join(at(r.maxEntries), nil))
-		if n := before + 1 - r.entries; n > forgetEach || n < 1 {
-			t.Errorf("%d members were forgotten", n)
+		must(t, r.Join("", at(n), nil))
+		if forgotten := before + 1 - r.entries; forgotten > forgetEach {
+			t.Fatalf("%d members were forgotten at once", forgotten)
 		}
-		r.Leave(at(r.maxEntries), false)
-		for n := 1; r.entries < r.maxEntries; n++ {
-			must(t, r.Join(at(n), nil))
-			r.Leave(at(n), false)
-		}
+		r.Leave(at(n), false)
 	}
 	counted(t, r)
 }
@@ -160,10 +156,10 @@ func BenchmarkMakeRoom(b *testing.B) {
 	r.maxEntries = 100_000
 	at := func(n int) Key { return Key{fmt.Sprint("t", n), "room.a", "ann"} }
 	for n := range r.maxEntries - 1 {
-		must(b, r.Join(at(n), nil))
+		must(b, r.Join("", at(n), nil))
 	}
 	for n := r.maxEntries; b.Loop(); n++ {
-		must(b, r.Join(at(n), nil))
+		must(b, r.Join("", at(n), nil))
 		r.Leave(at(n), false)
 	}
 }
@@ -175,10 +171,10 @@ func TestForgottenOnce(t *testing.T) {
 		r.maxEntries = 1
 		ann, bob := Key{"t", "room.a", "ann"}, Key{"t", "room.a", "bob"}
 		for range 2 {
-			must(t, r.Join(ann, nil))
+			must(t, r.Join("", ann, nil))
 			r.Leave(ann, false)
 		}
-		must(t, r.Join(bob, nil))
+		must(t, r.Join("", bob, nil))
 		r.Tick(time.Now().Add(2 * keepGone))
 		counted(t, r)
 		if !r.isHere(bob) || r.entries != 1 {
@@ -207,7 +203,7 @@ func TestHoldersSharePatterns(t *testing.T) {
 	watch := func(user string, n int) error {
 		p, err := pattern.Parse("room.a")
 		must(t, err)
-		w, err := r.WatchAs(user, fmt.Sprint(user, ".", n), p, false, new(deaf))
+		w, err := r.Watch(user, fmt.Sprint(user, ".", n), p, false, new(deaf))
 		if err == nil {
 			watchers = append(watchers, w)
 		}
@@ -224,6 +220,59 @@ func TestHoldersSharePatterns(t *testing.T) {
 	}
 	r.Tick(time.Now().Add(time.Hour))
 	equal(t, "holders left", len(r.holders), 0)
+}
+
+// A tenant is of whom its name says, otherwise of the first who has a member in it: who only looks on
+// takes nothing of others' shares.
+func TestHolderOfTenant(t *testing.T) {
+	r := newShared(t)
+	known := map[string]string{}
+	r.options.Owner = func(tenant, user string) string {
+		if owner := known[tenant]; owner != "" {
+			return owner
+		}
+		return user
+	}
+	holds := func(when, want string) {
+		t.Helper()
+		equal(t, when, r.tenants["t"].holder.name, want)
+		counted(t, r)
+	}
+	_, err := r.Watch("a", "t", parse(t, "room.#"), true, new(deaf))
+	must(t, err)
+	holds("a watches", "")
+	must(t, r.Join("b", Key{"t", "room.a", "bob"}, nil))
+	holds("b joins", "b")
+	must(t, r.Join("c", Key{"t", "room.a", "cid"}, nil))
+	r.Leave(Key{"t", "room.a", "cid"}, false)
+	holds("c joins", "b")
+	known["t"] = "d"
+	must(t, r.Join("c", Key{"t", "room.b", "cid"}, nil))
+	holds("it is of d by its name", "d")
+	equal(t, "entries of d", r.holders["d"].entries, 3)
+	if r.holders["b"] != nil {
+		t.Error("b holds something")
+	}
+}
+
+// It is told whose token a member has, not whose the tenant is.
+func TestUsersOfMembers(t *testing.T) {
+	r := newShared(t)
+	var told []string
+	r.options.Joined = func(key Key, user string, _ []byte) { told = append(told, "+"+key.Subject+" of "+user) }
+	r.options.Left = func(key Key, user string) { told = append(told, "-"+key.Subject+" of "+user) }
+	ann, bob, cid := Key{"a.1", "room.a", "ann"}, Key{"a.1", "room.a", "bob"}, Key{"a.1", "room.a", "cid"}
+	must(t, r.Join("a", ann, nil))
+	must(t, r.Join("guest", bob, nil))
+	must(t, r.Join("other guest", bob, nil))
+	must(t, r.Join("guest", cid, nil))
+	r.Leave(bob, false)
+	r.Leave(bob, false)
+	r.Leave(cid, true)
+	r.Tick(time.Now().Add(time.Minute))
+	r.Close()
+	equal(t, "what was told", fmt.Sprint(told),
+		"[+ann of a +bob of guest +cid of guest -bob of other guest -cid of guest -ann of a]")
 }
 
 // deaf is a receiver that takes nothing.

@@ -178,7 +178,7 @@ func alone(t *testing.T, members int, linger time.Duration) *Registry {
 
 func join(t *testing.T, r *Registry, tenant, channel, subject string) {
 	t.Helper()
-	must(t, r.Join(Key{tenant, channel, subject}, nil))
+	must(t, r.Join("", Key{tenant, channel, subject}, nil))
 }
 
 func watch(t *testing.T, r *Registry, tenant, text string, count bool) *client {
@@ -190,7 +190,7 @@ func watch(t *testing.T, r *Registry, tenant, text string, count bool) *client {
 
 func watchWith(t *testing.T, r *Registry, tenant, text string, count bool, c Receiver) {
 	t.Helper()
-	_, err := r.Watch(tenant, parse(t, text), count, c)
+	_, err := r.Watch("", tenant, parse(t, text), count, c)
 	must(t, err)
 }
 
@@ -283,17 +283,17 @@ func TestLimits(t *testing.T) {
 		join(t, a, "t", "room.a", "ann")
 		join(t, b, "t", "room.b", "bob")
 		wait(time.Second)
-		equal(t, "join", a.Join(Key{"t", "room.a", "eve"}, nil), ErrFull)
-		must(t, a.Join(Key{"t", "room.b", "bob"}, nil))
-		must(t, a.Join(Key{"u", "room.a", "eve"}, nil))
-		equal(t, "join", a.Join(Key{"t", "hall", "eve"}, nil), ErrNoPresence)
-		if _, err := a.Watch("t", parse(t, "#"), false, newClient(t)); err != ErrNoPresence {
+		equal(t, "join", a.Join("", Key{"t", "room.a", "eve"}, nil), ErrFull)
+		must(t, a.Join("", Key{"t", "room.b", "bob"}, nil))
+		must(t, a.Join("", Key{"u", "room.a", "eve"}, nil))
+		equal(t, "join", a.Join("", Key{"t", "hall", "eve"}, nil), ErrNoPresence)
+		if _, err := a.Watch("", "t", parse(t, "#"), false, newClient(t)); err != ErrNoPresence {
 			t.Errorf("a pattern that no presence contains: %v", err)
 		}
 		b.Leave(Key{"t", "room.b", "bob"}, false)
 		a.Leave(Key{"t", "room.b", "bob"}, false)
 		wait(time.Second)
-		must(t, a.Join(Key{"t", "room.a", "eve"}, nil))
+		must(t, a.Join("", Key{"t", "room.a", "eve"}, nil))
 	})
 }
 

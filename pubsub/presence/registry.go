@@ -34,9 +34,9 @@ type Options struct {
 	Link Link
 	// Joined is called when a member that this edge did not have has come, and Left when it
 	// has gone: for each member one after the other. They must not wait, nor call the Registry.
-	// Owner is whose the tenant is; empty: nobody knows.
-	Joined func(key Key, owner string, info []byte)
-	Left   func(key Key, owner string)
+	// User is whose token the member has, that of its newest session; empty: that is not known.
+	Joined func(key Key, user string, info []byte)
+	Left   func(key Key, user string)
 	// Patterns says how many different patterns may be watched in all tenants, and in one;
 	// nil: as many as are asked for.
 	Patterns func() (all, ofTenant int)
@@ -95,13 +95,13 @@ func New(o Options) *Registry {
 // none has any more are gone; the caller ends the watchers that [Set.Contains] does not allow
 // any more.
 func (r *Registry) SetDefinitions(s *Set) {
-	r.endOwn(func() (left []Key) {
+	r.endOwn(func() (left []*ownMember) {
 		r.set = s
 		now := time.Now()
-		for key := range r.own.members {
+		for key, m := range r.own.members {
 			if s.having(key.Tenant, key.Channel) == nil {
-				r.removeOwn(key, now)
-				left = append(left, key)
+				r.removeOwn(m, now)
+				left = append(left, m)
 			}
 		}
 		for id, e := range r.others {
@@ -124,34 +124,32 @@ func (r *Registry) SetDefinitions(s *Set) {
 // they keep them for the linger, in which their clients come to them. It is called when Run
 // has returned, and nothing is called after it.
 func (r *Registry) Close() {
-	r.endOwn(func() []Key { return slices.Collect(maps.Keys(r.own.members)) })
+	r.endOwn(func() []*ownMember { return slices.Collect(maps.Values(r.own.members)) })
 }
 
 // endOwn calls end with r.mu locked, and tells of the members of this edge that it returns.
-func (r *Registry) endOwn(end func() []Key) {
+func (r *Registry) endOwn(end func() []*ownMember) {
 	r.order.Lock()
 	defer r.order.Unlock()
 	r.mu.Lock()
 	left := end()
 	r.mu.Unlock()
 	if r.options.Left != nil {
-		for _, key := range left {
-			r.options.Left(key, r.ownerOf(key.Tenant))
+		for _, m := range left {
+			r.options.Left(m.key, m.user)
 		}
 	}
 }
 
-// Join is JoinAs where it is not known whose the token is.
-func (r *Registry) Join(key Key, info []byte) error { return r.JoinAs("", key, info) }
-
-// JoinAs counts one more session of a member, with a token of user. Info is a JSON object, or empty; the
-// newest wins. The caller calls Leave once for each call that succeeded.
-func (r *Registry) JoinAs(user string, key Key, info []byte) error {
+// Join counts one more session of a member, with a token of user, who is empty where that is not known.
+// Info is a JSON object, or empty; the newest wins. The caller calls Leave once for each call that
+// succeeded.
+func (r *Registry) Join(user string, key Key, info []byte) error {
 	r.order.Lock()
 	defer r.order.Unlock()
 	isNew, err := r.join(user, key, info)
 	if isNew && r.options.Joined != nil {
-		r.options.Joined(key, r.ownerOf(key.Tenant), info)
+		r.options.Joined(key, user, info)
 	}
 	return err
 }
@@ -177,6 +175,7 @@ func (r *Registry) join(user string, key Key, info []byte) (isNew bool, err erro
 	}
 	r.own.unlinger(m)
 	m.sessions++
+	m.user = user
 	if isNew || !bytes.Equal(m.info, info) || m.linger != d.Linger {
 		m.info, m.linger = info, d.Linger
 		r.own.log.put(m)
@@ -191,29 +190,30 @@ func (r *Registry) join(user string, key Key, info []byte) (isNew bool, err erro
 func (r *Registry) Leave(key Key, lost bool) {
 	r.order.Lock()
 	defer r.order.Unlock()
-	if r.leave(key, lost) && r.options.Left != nil {
-		r.options.Left(key, r.ownerOf(key.Tenant))
+	if m := r.leave(key, lost); m != nil && r.options.Left != nil {
+		r.options.Left(key, m.user)
 	}
 }
 
-func (r *Registry) leave(key Key, lost bool) (left bool) {
+// leave returns the member if it is gone.
+func (r *Registry) leave(key Key, lost bool) *ownMember {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m := r.own.members[key]
 	if m == nil {
-		return false // a reload has removed it
+		return nil // a reload has removed it
 	}
 	if m.sessions--; m.sessions > 0 {
-		return false
+		return nil
 	}
+	defer r.wake()
 	now := time.Now()
 	if lost {
 		r.own.lingerUntil(m, now.Add(m.linger))
-	} else {
-		r.removeOwn(key, now)
+		return nil
 	}
-	r.wake()
-	return !lost
+	r.removeOwn(m, now)
+	return m
 }
 
 // wake has Run look whether there is something to do.
@@ -236,6 +236,7 @@ type own struct {
 // ownMember is a member that this edge has, or had.
 type ownMember struct {
 	key      Key
+	user     string // whose token its newest session has
 	sessions int
 	until    time.Time // it lingers until then; zero: it does not
 	gone     bool
@@ -271,12 +272,11 @@ func (o *own) unlinger(m *ownMember) {
 }
 
 // removeOwn ends a member of this edge. The caller holds r.mu.
-func (r *Registry) removeOwn(key Key, now time.Time) {
-	m := r.own.members[key]
+func (r *Registry) removeOwn(m *ownMember, now time.Time) {
 	r.own.unlinger(m)
-	delete(r.own.members, key)
+	delete(r.own.members, m.key)
 	m.gone, m.info = true, nil
 	r.own.log.put(m)
 	r.own.log.leave(m, now)
-	r.clearOwner(key, "", now)
+	r.clearOwner(m.key, "", now)
 }

@@ -16,7 +16,7 @@ func TestStats(t *testing.T) {
 		}
 		join(t, b, "t", "room.a", "bob")
 		join(t, b, "u", "room.b", "eve")
-		w, err := b.Watch("t", parse(t, "room.#"), false, newClient(t))
+		w, err := b.Watch("", "t", parse(t, "room.#"), false, newClient(t))
 		must(t, err)
 		watch(t, b, "t", "room.a", true)
 		wait(5 * time.Second)

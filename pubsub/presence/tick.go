@@ -52,7 +52,7 @@ func (r *Registry) Tick(now time.Time) {
 
 // endLingering removes the members of this edge that were lost for their linger.
 func (r *Registry) endLingering(now time.Time) {
-	r.endOwn(func() (left []Key) {
+	r.endOwn(func() (left []*ownMember) {
 		for {
 			m, ok := r.own.lingering.Min()
 			switch {
@@ -62,8 +62,8 @@ func (r *Registry) endLingering(now time.Time) {
 				r.wake()
 				return left
 			}
-			r.removeOwn(m.key, now)
-			left = append(left, m.key)
+			r.removeOwn(m, now)
+			left = append(left, m)
 		}
 	})
 }
@@ -82,13 +82,11 @@ func (r *Registry) tellWatchers(now time.Time) {
 	for t, list := range byTenant {
 		began := time.Now()
 		share := budget / left
-		budget -= share - r.tellAudiences(now, list, share)
+		rest, owner := r.tellAudiences(now, list, share)
+		budget -= share - rest
 		left--
 		if r.options.Worked != nil {
-			r.mu.Lock()
-			of := t.holder.name
-			r.mu.Unlock()
-			r.options.Worked(t.name, of, time.Since(began))
+			r.options.Worked(t.name, owner, time.Since(began))
 		}
 	}
 	r.mu.Lock()
@@ -98,13 +96,15 @@ func (r *Registry) tellWatchers(now time.Time) {
 	}
 }
 
-// tellAudiences serves audiences for so many bytes, and returns what is left.
-func (r *Registry) tellAudiences(now time.Time, list []*audience, budget int) (left int) {
+// tellAudiences serves audiences of a tenant for so many bytes, and returns what is left, and whose the
+// tenant is.
+func (r *Registry) tellAudiences(now time.Time, list []*audience, budget int) (left int, owner string) {
 	for _, a := range list { // in another order each time: who got nothing comes first some time
 		if budget <= 0 {
 			break
 		}
 		r.mu.Lock()
+		owner = a.tenant.holder.name
 		if _, dirty := r.dirty[a]; dirty {
 			var done bool
 			if budget, done = a.serve(now, budget); done {
@@ -114,5 +114,5 @@ func (r *Registry) tellAudiences(now time.Time, list []*audience, budget int) (l
 		}
 		r.mu.Unlock()
 	}
-	return budget
+	return budget, owner
 }

@@ -78,9 +78,10 @@ func (t *tenant) countMember(presence, subject string, n int) {
 	}
 }
 
-// tenant returns a tenant, and makes it if there is none; user is whose token asks, empty: it is not
-// known.
+// tenant returns a tenant, and makes it if there is none. User is whose token makes somebody a member in
+// it; empty: none does, or it is not known.
 func (r *Registry) tenant(name, user string) *tenant {
+	owner := r.ownerOf(name, user)
 	t := r.tenants[name]
 	if t == nil {
 		t = &tenant{
@@ -90,9 +91,7 @@ func (r *Registry) tenant(name, user string) *tenant {
 		}
 		r.tenants[name] = t
 	}
-	if t.holder == nil || t.holder.name == "" {
-		r.hold(t, r.nameOfHolder(name, user))
-	}
+	r.hold(t, owner)
 	return t
 }
 

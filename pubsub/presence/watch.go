@@ -45,14 +45,9 @@ type audienceKey struct {
 	count   bool
 }
 
-// Watch is WatchAs where it is not known whose the token is.
-func (r *Registry) Watch(tenant string, p pattern.Pattern, count bool, out Receiver) (*Watcher, error) {
-	return r.WatchAs("", tenant, p, count, out)
-}
-
-// WatchAs begins to tell a receiver, which has a token of user, who is present in the channels that a
-// pattern matches, or with count how many are.
-func (r *Registry) WatchAs(user, tenant string, p pattern.Pattern, count bool, out Receiver) (*Watcher, error) {
+// Watch begins to tell a receiver, which has a token of user, who is present in the channels that a
+// pattern matches, or with count how many are. Where it is not known whose the token is, user is empty.
+func (r *Registry) Watch(user, tenant string, p pattern.Pattern, count bool, out Receiver) (*Watcher, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.set.Contains(tenant, p) {
@@ -110,7 +105,7 @@ func (k audienceKey) index() int {
 // audience returns the watchers of a pattern, and makes them if there are none; nil: there are
 // too many patterns.
 func (r *Registry) audience(user, tenant string, p pattern.Pattern, count bool) *audience {
-	t, key := r.tenant(tenant, user), audienceKey{p.String(), count}
+	t, key := r.tenant(tenant, ""), audienceKey{p.String(), count} // who only looks on owns nothing
 	if a := t.wild[key]; a != nil {
 		return a
 	}
