@@ -82,7 +82,7 @@ func TestManyEdgesOfOneName(t *testing.T) {
 	must(t, r.Receive("evil", "evil-0", pageOf(t, all[:15]...)))
 	equal(t, "members of the name", r.names["evil"].members, 10)
 	must(t, r.Receive("good", "good-0", pageOf(t, all...)))
-	equal(t, "members of the other", len(r.others["good-0"].members), 10)
+	equal(t, "members of the other", r.others["good-0"].members, 10)
 	now := time.Now().Add(forgetAfter)
 	for range 3 { // silent members end first
 		now = now.Add(2 * time.Second)
@@ -144,7 +144,7 @@ func TestManyMembers(t *testing.T) {
 		}
 		must(t, r.Receive("", from, pageOf(t, list...)))
 	}
-	if b, c := len(r.others["b"].members), len(r.others["c"].members); b != 10 || c != 5 || r.entries != 15 {
+	if b, c := r.others["b"].members, r.others["c"].members; b != 10 || c != 5 || r.entries != 15 {
 		t.Errorf("%d of one edge, %d of the other, %d in all", b, c, r.entries)
 	}
 	equal(t, "join", r.Join("", all[19], nil), ErrFull)
@@ -154,7 +154,7 @@ func TestManyMembers(t *testing.T) {
 	}
 }
 
-// When many end at once, the lock is held for some of them at a time.
+// When the linger of many ends at once, the lock is held for some of them at a time.
 func TestManyEnd(t *testing.T) {
 	_, r := newSink(t, 100_000, time.Second)
 	const n = 2*maxEnded + maxEnded/2
@@ -185,15 +185,26 @@ func TestManyEnd(t *testing.T) {
 			t.Fatal("a page is refused")
 		}
 	}
-	if len(r.others["b"].members) != n {
-		t.Fatalf("%d members of the other edge", len(r.others["b"].members))
+	if r.others["b"].members != n {
+		t.Fatalf("%d members of the other edge", r.others["b"].members)
 	}
-	ends(time.Now().Add(time.Minute), func() int {
-		if r.others["b"] == nil {
-			return 0
-		}
-		return len(r.others["b"].members)
-	})
+	r.Tick(time.Now().Add(time.Minute))
+	if r.others["b"] != nil && r.others["b"].members > 0 || r.Stats().Members > 0 {
+		t.Errorf("%+v are left of an edge that is silent", r.Stats())
+	}
+}
+
+// Whenever members of a silent edge end, it is asked for all when it is heard again.
+func TestSilentEdge(t *testing.T) {
+	s, r := newSink(t, 10, time.Second)
+	must(t, r.Receive("", "b", pageOf(t, keys(3)...)))
+	b := r.others["b"]
+	at := b.at
+	r.ending = true // because of another edge
+	r.endHeld(time.Now().Add(time.Minute))
+	equal(t, "members left", b.members+r.Stats().Members, 0)
+	must(t, r.Receive("", "b", encodeBeat(at)))
+	equal(t, "questions", s.asks, 1)
 }
 
 // A member that comes and goes does not keep those that have gone before it.

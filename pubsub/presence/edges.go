@@ -39,24 +39,44 @@ const (
 // made up all but one. An edge without a name is on its own.
 type edgeName struct{ edges, members int }
 
-// edge is another edge, as this one knows it.
+// edge is another edge, as this one knows it. Its members are those entries that have an owner with its ID.
 type edge struct {
 	name    string // of its edgeName
 	at      uint64 // number in its log up to which this edge knows it
 	target  uint64 // where its log was when this one began anew: there, all members are known
 	syncing bool
 	round   uint64 // grows each time it begins anew
-	members map[Key]held
+	known   uint64 // the last one that has reached its target: members of rounds before are gone
+	members int
+	current int // of these, those of this round
+	// lingers are its members by how long they stay when it is silent, in seconds, rounded up
+	lingers map[int]int
 	heardAt time.Time
 	askedAt time.Time // of the question that is under way; zero: none is
 	answers int       // in this tick
 	waits   *message  // a question that is answered in the next one; nil: there is none
 }
 
-// held is a member that another edge has.
-type held struct {
-	round  uint64
-	linger time.Duration
+// countMember counts a member, or takes that back.
+func (e *edge) countMember(o *owner, n int) {
+	e.members += n
+	if o.round == e.round {
+		e.current += n
+	}
+	at := int((o.linger + time.Second - 1) / time.Second)
+	if e.lingers[at] += n; e.lingers[at] == 0 {
+		delete(e.lingers, at)
+	}
+}
+
+// hasEnded reports whether the edge does not have a member any more that it had. If it is silent, it is
+// asked for all when it is heard again.
+func (e *edge) hasEnded(o *owner, now time.Time) bool {
+	if now.Sub(e.heardAt) >= max(o.linger, leastSilence) {
+		e.at = 0
+		return true
+	}
+	return o.round < e.known
 }
 
 // Receive takes a message of another edge. The error says why it is none that this version
@@ -109,7 +129,7 @@ func (r *Registry) addEdge(name, id string) (*edge, error) {
 		return nil, fmt.Errorf("there are more than %d edges of this name; those that are silent for %v are forgotten", maxEdgesOfName, forgetAfter)
 	}
 	n.edges++
-	e := &edge{name: name, members: map[Key]held{}}
+	e := &edge{name: name, lingers: map[int]int{}}
 	r.others[id] = e
 	return e, nil
 }
@@ -149,6 +169,7 @@ func (r *Registry) apply(id string, e *edge, m message, now time.Time) {
 	switch {
 	case m.from == 0 && (m.first || e.at == 0): // from the beginning
 		e.round++
+		e.current = 0
 		e.syncing, e.target = true, m.head
 	case m.from > e.at || m.first:
 		r.ask(id, e, now)
@@ -159,28 +180,27 @@ func (r *Registry) apply(id string, e *edge, m message, now time.Time) {
 	name := r.names[e.name]
 	for _, c := range m.changes {
 		key := c.key
-		_, known := e.members[key]
+		old := r.find(key).ownedBy(id)
 		switch {
 		case !c.here:
 			r.removeHeld(id, e, key, now)
 		case !r.set.Has(key.Tenant, key.Channel): // another configuration
-		case !known && (name.members >= r.maxHeld || !r.hasRoom(key, "")):
+		case old == nil && (name.members >= r.maxHeld || !r.hasRoom(key, "")):
 		default:
-			e.members[key] = held{e.round, c.linger}
-			if !known {
+			if old != nil {
+				e.countMember(old, -1)
+			} else {
 				name.members++
 			}
-			r.setOwner(key, "", owner{id, c.since, c.info}, now)
+			o := owner{id, c.since, c.info, e.round, c.linger}
+			e.countMember(&o, 1)
+			r.setOwner(key, "", o, now)
 		}
 	}
 	e.at, e.askedAt = m.to, time.Time{}
 	if e.syncing && e.at >= e.target {
-		e.syncing = false
-		for key, h := range e.members {
-			if h.round != e.round {
-				r.removeHeld(id, e, key, now)
-			}
-		}
+		e.syncing, e.known = false, e.round
+		r.ending = r.ending || e.current < e.members
 	}
 	if e.at < m.head {
 		r.ask(id, e, now)
@@ -189,41 +209,56 @@ func (r *Registry) apply(id string, e *edge, m message, now time.Time) {
 
 // removeHeld notes that another edge does not have a member any more.
 func (r *Registry) removeHeld(id string, e *edge, key Key, now time.Time) {
-	if _, has := e.members[key]; has {
-		delete(e.members, key)
+	if o := r.find(key).ownedBy(id); o != nil {
+		e.countMember(o, -1)
 		r.names[e.name].members--
 		r.clearOwner(key, id, now)
 	}
 }
 
-// endSilent takes the members of edges that are silent for gone, each after its linger, once a
-// second. The caller holds r.mu.
+// endSilent looks for edges that are silent, once a second, whose members end, each after its linger. The
+// caller holds r.mu.
 func (r *Registry) endSilent(now time.Time) {
 	if now.Sub(r.silentAt) < idleEvery {
 		return
 	}
 	r.silentAt = now
-	ended := 0
 	for id, e := range r.others {
 		silence := now.Sub(e.heardAt)
 		if silence < leastSilence {
 			continue
 		}
-		for key, h := range e.members {
-			if silence < max(h.linger, leastSilence) {
-				continue
-			}
-			r.removeHeld(id, e, key, now)
-			e.at = 0 // it is asked for all when it is heard again
-			if ended++; ended == maxEnded {
-				r.silentAt = time.Time{}
-				r.wake()
-				return
+		for seconds := range e.lingers {
+			if silence >= time.Duration(seconds)*time.Second {
+				r.ending = true
 			}
 		}
-		if silence >= forgetAfter && len(e.members) == 0 {
+		if silence >= forgetAfter && e.members == 0 {
 			r.forgetEdge(id, e)
 		}
+	}
+}
+
+// endHeld ends the members of other edges that these do not have any more. Tick calls it.
+func (r *Registry) endHeld(now time.Time) {
+	r.mu.Lock()
+	more := r.ending
+	r.ending = false
+	r.mu.Unlock()
+	var w walk
+	for more {
+		r.mu.Lock()
+		more = w.step(r, func(e *entry) {
+			for i := 0; i < len(e.owners); {
+				o := &e.owners[i]
+				if from := r.others[o.edge]; from != nil && from.hasEnded(o, now) {
+					r.removeHeld(o.edge, from, e.key(), now)
+				} else {
+					i++
+				}
+			}
+		})
+		r.mu.Unlock()
 	}
 }
 

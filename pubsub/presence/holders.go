@@ -21,7 +21,7 @@ const forgetEach = 256
 func (r *Registry) holder(name string) *holder {
 	h := r.holders[name]
 	if h == nil {
-		h = &holder{name: name, leaving: places{of: func(t *tenant) *int { return &t.leavingAt }}}
+		h = &holder{name: name, leaving: places{of: func(t *tenant) *int { return &t.placeLeaving }}}
 		r.holders[name] = h
 	}
 	return h

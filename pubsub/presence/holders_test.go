@@ -44,13 +44,14 @@ func counted(t *testing.T, r *Registry) {
 		equal(t, "entries of "+tn.name, tn.entries, n)
 	}
 	equal(t, "entries", r.entries, all)
+	equal(t, "tenants", len(r.all.list), len(r.tenants))
 	for name, h := range r.holders {
 		equal(t, "entries of holder "+name, h.entries, entries[h])
 		equal(t, "of these, left", h.left, left[h])
 		n := 0
 		for i, tn := range h.leaving.list {
 			n += tn.left
-			equal(t, "place of "+tn.name, tn.leavingAt, i+1)
+			equal(t, "place of "+tn.name, tn.placeLeaving, i+1)
 		}
 		equal(t, "of these, in tenants that can be found", n, h.left)
 	}

@@ -1,6 +1,9 @@
 package presence
 
 import (
+	"cmp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/millrace/millrace/pubsub/pattern"
@@ -129,14 +132,30 @@ type Usage struct {
 	Members  int    `json:"members"`
 }
 
-// Usage lists the tenants that have members, in no order, by presence.
+// Usage lists the tenants that have members, by presence.
 func (r *Registry) Usage() (list []Usage) {
+	var w walk
+	for more := true; more; {
+		list, more = r.appendUsage(list, &w)
+	}
+	slices.SortFunc(list, func(a, b Usage) int {
+		return cmp.Or(strings.Compare(a.Tenant, b.Tenant), strings.Compare(a.Presence, b.Presence))
+	})
+	return slices.CompactFunc(list, func(a, b Usage) bool { return a.Tenant == b.Tenant && a.Presence == b.Presence })
+}
+
+// appendUsage looks at some tenants, and reports whether there are more.
+func (r *Registry) appendUsage(list []Usage, w *walk) (_ []Usage, more bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, t := range r.tenants {
-		for presence, n := range t.members {
-			list = append(list, Usage{presence, t.name, n})
+	for range stepSize {
+		t := w.nextTenant(r)
+		if t == nil {
+			return list, false
+		}
+		for _, c := range t.crowds {
+			list = append(list, Usage{c.presence, t.name, c.members})
 		}
 	}
-	return list
+	return list, true
 }

@@ -62,6 +62,7 @@ type Registry struct {
 	mu       sync.Mutex // guards the rest
 	set      *Set
 	tenants  map[string]*tenant
+	all      places // the same
 	holders  map[string]*holder
 	entries  int // of all tenants
 	here     int // of these, members that are here
@@ -73,9 +74,11 @@ type Registry struct {
 	watched  int                    // audiences of all tenants
 	dirty    map[*audience]struct{} // have watchers that are behind, perhaps
 	beatAt   time.Time              // when the last beat was sent
-	prunedAt time.Time
-	silentAt time.Time // when edges that are silent were looked for
-	answers  int       // pages that were sent to edges that asked, in this tick
+	silentAt time.Time              // when edges that are silent were looked for
+	ending   bool                   // other edges have members that are to end
+	answers  int                    // pages that were sent to edges that asked, in this tick
+
+	prunedAt time.Time // used by Tick alone
 }
 
 // New makes a registry without presences.
@@ -85,6 +88,7 @@ func New(o Options) *Registry {
 		kick:       make(chan struct{}, 1),
 		maxEntries: maxEntries, maxHeld: maxHeld,
 		tenants: map[string]*tenant{}, holders: map[string]*holder{},
+		all:    places{of: func(t *tenant) *int { return &t.place }},
 		own:    newOwn(),
 		others: map[string]*edge{}, names: map[string]*edgeName{},
 		dirty: map[*audience]struct{}{},
@@ -93,31 +97,46 @@ func New(o Options) *Registry {
 
 // SetDefinitions puts presences in force in place of those before. Members of channels that
 // none has any more are gone; the caller ends the watchers that [Set.Contains] does not allow
-// any more.
+// any more. Others go on meanwhile. One call at a time.
 func (r *Registry) SetDefinitions(s *Set) {
-	r.endOwn(func() (left []*ownMember) {
-		r.set = s
-		now := time.Now()
-		for key, m := range r.own.members {
-			if s.having(key.Tenant, key.Channel) == nil {
-				r.removeOwn(m, now)
-				left = append(left, m)
-			}
-		}
-		for id, e := range r.others {
-			for key := range e.members {
-				if s.having(key.Tenant, key.Channel) == nil {
-					r.removeHeld(id, e, key, now)
+	r.mu.Lock()
+	r.set = s
+	for _, e := range r.others {
+		e.at = 0 // it may have members that this edge has ignored
+	}
+	r.mu.Unlock()
+	var w walk
+	for more := true; more; {
+		r.endOwn(func() (left []*ownMember) {
+			now := time.Now()
+			more = w.step(r, func(e *entry) {
+				t := e.channel.tenant
+				switch d := s.having(t.name, e.channel.name); {
+				case d == nil:
+					left = r.end(e, left, now)
+				case e.here:
+					t.countIn(e, d) // it may be another one than before
 				}
-			}
-			e.at = 0 // it may have members that this edge has ignored
+			})
+			return left
+		})
+	}
+	r.wake()
+}
+
+// end ends a member, whoever has it, and appends it to left if this edge does.
+func (r *Registry) end(e *entry, left []*ownMember, now time.Time) []*ownMember {
+	key := e.key()
+	for len(e.owners) > 0 {
+		if id := e.owners[0].edge; id != "" {
+			r.removeHeld(id, r.others[id], key, now)
+			continue
 		}
-		for _, t := range r.tenants {
-			t.recount(s)
-		}
-		r.wake()
-		return left
-	})
+		m := r.own.members[key]
+		r.removeOwn(m, now)
+		left = append(left, m)
+	}
+	return left
 }
 
 // Close ends the members of this edge, those that linger, too. The other edges are not told:
@@ -179,7 +198,7 @@ func (r *Registry) join(user string, key Key, info []byte) (isNew bool, err erro
 	if isNew || !bytes.Equal(m.info, info) || m.linger != d.Linger {
 		m.info, m.linger = info, d.Linger
 		r.own.log.put(m)
-		r.setOwner(key, user, owner{"", m.since, info}, now)
+		r.setOwner(key, user, owner{since: m.since, info: info}, now)
 		r.wake()
 	}
 	return isNew, nil

@@ -12,8 +12,8 @@ const (
 	idleEvery = time.Second
 	// tickBytes is what watchers get in one tick, all together.
 	tickBytes = 4 << 20
-	// maxEnded is how many members end at once, by their linger or with their edge: the lock is
-	// held so long. The others do in the next ticks.
+	// maxEnded is how many members end at once by their linger: the lock is held so long. The others
+	// do in the next ticks.
 	maxEnded = 5_000
 )
 
@@ -45,8 +45,9 @@ func (r *Registry) Tick(now time.Time) {
 	r.mu.Lock()
 	r.endSilent(now)
 	r.tellEdges(now)
-	r.prune(now)
 	r.mu.Unlock()
+	r.endHeld(now)
+	r.prune(now)
 	r.tellWatchers(now)
 }
 

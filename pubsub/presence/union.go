@@ -8,26 +8,24 @@ import (
 
 // tenant is who is present in the channels of one tenant, on all edges that are known.
 type tenant struct {
-	name      string
-	channels  map[string]*channel
-	log       log[*entry]
-	counts    log[*channel]
-	members   map[string]int     // that are here, by presence
-	subjects  map[subjectKey]int // of these, by their subject
-	watched   int                // audiences
-	holder    *holder
-	entries   int                       // of all channels
-	left      int                       // of these, those of members that have left
-	leavingAt int                       // its place in holder.leaving
-	wildDirty bool                      // all of the next are in Registry.dirty
-	wild      map[audienceKey]*audience // of these, of patterns with wildcards
+	name                string
+	channels            map[string]*channel
+	log                 log[*entry]
+	counts              log[*channel]
+	crowds              map[string]*crowd // its members that are here, by presence
+	watched             int               // audiences
+	holder              *holder
+	entries             int                       // of all channels
+	left                int                       // of these, those of members that have left
+	place, placeLeaving int                       // in Registry.all, and in holder.leaving
+	wildDirty           bool                      // all of the next are in Registry.dirty
+	wild                map[audienceKey]*audience // of these, of patterns with wildcards
 }
 
 // channel is who is present in one channel.
 type channel struct {
 	tenant   *tenant
 	name     string
-	of       string // the presence
 	entries  map[string]*entry
 	log      log[*entry] // by their second number
 	here     int
@@ -44,38 +42,62 @@ type entry struct {
 	since   uint64
 	info    []byte
 	goneAt  time.Time
+	crowd   *crowd // in which it counts; nil: in none
 
 	number, channelNumber uint64
 }
 
 // owner is an edge that has a member.
 type owner struct {
-	edge  string // empty: this one
-	since uint64
-	info  []byte
+	edge   string // empty: this one
+	since  uint64
+	info   []byte
+	round  uint64 // of another edge: of edge.round, when it said so last
+	linger time.Duration
 }
 
-// subjectKey names a subject in a presence.
-type subjectKey struct{ presence, subject string }
+// crowd is the members of a tenant in one presence.
+type crowd struct {
+	presence string
+	members  int
+	subjects map[string]int // of these, by their subject
+}
 
 // hasRoom reports whether a subject may become a member of one more channel: a tenant has so
 // many members in a presence, and one subject at most half of them. The nil tenant has none.
 func (t *tenant) hasRoom(d *definition, subject string) bool {
-	if t == nil {
+	if t == nil || t.crowds[d.Name] == nil {
 		return true
 	}
-	return t.members[d.Name] < d.Members && t.subjects[subjectKey{d.Name, subject}] < (d.Members+1)/2
+	c := t.crowds[d.Name]
+	return c.members < d.Members && c.subjects[subject] < (d.Members+1)/2
 }
 
-// countMember counts a member that has come, or gone.
-func (t *tenant) countMember(presence, subject string, n int) {
-	of := subjectKey{presence, subject}
-	if t.members[presence] += n; t.members[presence] == 0 {
-		delete(t.members, presence)
+// countIn counts an entry in a presence, and no more where it counted until now; nil: in none.
+func (t *tenant) countIn(e *entry, d *definition) {
+	if c := e.crowd; c != nil {
+		if d != nil && c.presence == d.Name {
+			return
+		}
+		e.crowd = nil
+		if c.subjects[e.subject]--; c.subjects[e.subject] == 0 {
+			delete(c.subjects, e.subject)
+		}
+		if c.members--; c.members == 0 {
+			delete(t.crowds, c.presence)
+		}
 	}
-	if t.subjects[of] += n; t.subjects[of] == 0 {
-		delete(t.subjects, of)
+	if d == nil {
+		return
 	}
+	c := t.crowds[d.Name]
+	if c == nil {
+		c = &crowd{presence: d.Name, subjects: map[string]int{}}
+		t.crowds[d.Name] = c
+	}
+	e.crowd = c
+	c.members++
+	c.subjects[e.subject]++
 }
 
 // tenant returns a tenant, and makes it if there is none. User is whose token makes somebody a member in
@@ -85,11 +107,12 @@ func (r *Registry) tenant(name, user string) *tenant {
 	t := r.tenants[name]
 	if t == nil {
 		t = &tenant{
-			name: name, channels: map[string]*channel{}, members: map[string]int{}, subjects: map[subjectKey]int{}, wild: map[audienceKey]*audience{},
+			name: name, channels: map[string]*channel{}, crowds: map[string]*crowd{}, wild: map[audienceKey]*audience{},
 			log:    newLog(func(e *entry) *uint64 { return &e.number }),
 			counts: newLog(func(c *channel) *uint64 { return &c.counted }),
 		}
 		r.tenants[name] = t
+		r.all.add(t)
 	}
 	r.hold(t, owner)
 	return t
@@ -112,6 +135,21 @@ func (r *Registry) find(key Key) *entry {
 	if t := r.tenants[key.Tenant]; t != nil {
 		if c := t.channels[key.Channel]; c != nil {
 			return c.entries[key.Subject]
+		}
+	}
+	return nil
+}
+
+func (e *entry) key() Key { return Key{e.channel.tenant.name, e.channel.name, e.subject} }
+
+// ownedBy returns the edge of this ID as an owner of the entry, which may be nil; nil: it is none.
+func (e *entry) ownedBy(edge string) *owner {
+	if e == nil {
+		return nil
+	}
+	for i := range e.owners {
+		if e.owners[i].edge == edge {
+			return &e.owners[i]
 		}
 	}
 	return nil
@@ -150,7 +188,9 @@ func (r *Registry) update(e *entry, now time.Time) {
 	e.here = len(e.owners) > 0
 	if !e.here {
 		e.info = nil
+		e.channel.tenant.countIn(e, nil)
 	} else {
+		e.channel.tenant.countIn(e, r.set.having(e.channel.tenant.name, e.channel.name))
 		e.info = e.owners[len(e.owners)-1].info
 		if !was {
 			since = e.owners[0].since
@@ -176,14 +216,8 @@ func (r *Registry) update(e *entry, now time.Time) {
 func (r *Registry) count(c *channel, e *entry, now time.Time) {
 	t := c.tenant
 	if e.here {
-		if c.here == 0 {
-			if d := r.set.having(t.name, c.name); d != nil {
-				c.of = d.Name
-			}
-		}
 		r.here++
 		c.here++
-		t.countMember(c.of, e.subject, 1)
 		if !e.goneAt.IsZero() {
 			e.goneAt = time.Time{}
 			r.countEntries(t, 0, -1)
@@ -191,7 +225,6 @@ func (r *Registry) count(c *channel, e *entry, now time.Time) {
 	} else {
 		r.here--
 		c.here--
-		t.countMember(c.of, e.subject, -1)
 		e.goneAt = now
 		r.countEntries(t, 0, 1)
 		t.log.leave(e, now)
@@ -199,44 +232,52 @@ func (r *Registry) count(c *channel, e *entry, now time.Time) {
 	t.counts.put(c)
 }
 
-// recount counts the members of each presence anew: a channel may be in another one.
-func (t *tenant) recount(s *Set) {
-	clear(t.members)
-	clear(t.subjects)
-	for _, c := range t.channels {
-		if d := s.having(t.name, c.name); d != nil {
-			c.of = d.Name
-		}
-		for _, e := range c.entries {
-			if e.here {
-				t.countMember(c.of, e.subject, 1)
-			}
-		}
-	}
-}
-
-// prune forgets what has been gone for long, or is too much, once a second. The caller holds
-// r.mu.
+// prune forgets what has been gone for long, or is too much, once a second. Tick calls it.
 func (r *Registry) prune(now time.Time) {
 	if now.Sub(r.prunedAt) < idleEvery {
 		return
 	}
 	r.prunedAt = now
-	for m, ok := r.own.log.expired(now); ok; m, ok = r.own.log.expired(now) {
+	var w walk
+	for more := true; more; {
+		r.mu.Lock()
+		more = r.pruneSome(&w, now)
+		r.mu.Unlock()
+	}
+}
+
+// pruneSome prunes some of what there is, and reports whether there is more. The caller holds r.mu.
+func (r *Registry) pruneSome(w *walk, now time.Time) (more bool) {
+	left := stepSize
+	for ; left > 0; left-- {
+		m, ok := r.own.log.expired(now)
+		if !ok {
+			break
+		}
 		r.own.log.drop(m.thing)
 	}
-	for _, t := range r.tenants {
-		for e, ok := t.log.expired(now); ok; e, ok = t.log.expired(now) {
+	for ; left > 0; left-- {
+		if w.tenant == nil {
+			if w.tenant = w.nextTenant(r); w.tenant == nil {
+				return false
+			}
+		}
+		t := w.tenant
+		if e, ok := t.log.expired(now); ok {
 			if e.thing.isGone(e.at) {
 				r.forget(e.thing)
 			}
+			continue
 		}
+		w.tenant = nil
 		if len(t.channels) == 0 && len(t.wild) == 0 {
 			delete(r.tenants, t.name)
+			r.all.remove(t)
 			t.holder.tenants--
 			r.forgetHolderIfUnused(t.holder)
 		}
 	}
+	return true
 }
 
 // isGone reports whether an entry is still that of a member that left at a time: it may be back, have gone
