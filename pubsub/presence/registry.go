@@ -70,13 +70,13 @@ type Registry struct {
 	asked    uint64 // pages that this edge has asked others for
 	own      own
 	others   map[string]*edge
-	names    map[string]*edgeName   // of those
-	watched  int                    // audiences of all tenants
-	dirty    map[*audience]struct{} // have watchers that are behind, perhaps
-	beatAt   time.Time              // when the last beat was sent
-	silentAt time.Time              // when edges that are silent were looked for
-	ending   bool                   // other edges have members that are to end
-	answers  int                    // pages that were sent to edges that asked, in this tick
+	names    map[string]*edgeName // of those
+	watched  int                  // audiences of all tenants
+	dirty    []*audience          // have watchers that are behind, perhaps; each once, some have ended
+	beatAt   time.Time            // when the last beat was sent
+	silentAt time.Time            // when edges that are silent were looked for
+	ending   bool                 // other edges have members that are to end
+	answers  int                  // pages that were sent to edges that asked, in this tick
 
 	prunedAt time.Time // used by Tick alone
 }
@@ -91,7 +91,6 @@ func New(o Options) *Registry {
 		all:    places{of: func(t *tenant) *int { return &t.place }},
 		own:    newOwn(),
 		others: map[string]*edge{}, names: map[string]*edgeName{},
-		dirty: map[*audience]struct{}{},
 	}
 }
 

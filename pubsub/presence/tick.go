@@ -2,6 +2,7 @@ package presence
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 )
 
@@ -74,16 +75,21 @@ func (r *Registry) endLingering(now time.Time) {
 // It takes the lock for each audience, so that others get it in between.
 func (r *Registry) tellWatchers(now time.Time) {
 	r.mu.Lock()
+	dirty := r.dirty
+	r.dirty = nil
+	r.mu.Unlock()
+	// Who got nothing comes first some time.
+	rand.Shuffle(len(dirty), func(i, j int) { dirty[i], dirty[j] = dirty[j], dirty[i] })
 	byTenant := map[*tenant][]*audience{}
-	for a := range r.dirty {
+	for _, a := range dirty {
 		byTenant[a.tenant] = append(byTenant[a.tenant], a)
 	}
-	r.mu.Unlock()
 	budget, left := tickBytes, len(byTenant)
+	var again []*audience
 	for t, list := range byTenant {
 		began := time.Now()
 		share := budget / left
-		rest, owner := r.tellAudiences(now, list, share)
+		rest, owner := r.tellAudiences(now, list, share, &again)
 		budget -= share - rest
 		left--
 		if r.options.Worked != nil {
@@ -92,25 +98,30 @@ func (r *Registry) tellWatchers(now time.Time) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.dirty) > 0 {
+	if r.dirty = append(again, r.dirty...); len(r.dirty) > 0 {
 		r.wake()
 	}
 }
 
-// tellAudiences serves audiences of a tenant for so many bytes, and returns what is left, and whose the
-// tenant is.
-func (r *Registry) tellAudiences(now time.Time, list []*audience, budget int) (left int, owner string) {
-	for _, a := range list { // in another order each time: who got nothing comes first some time
+// tellAudiences serves audiences of a tenant for so many bytes, appends to again those that are still
+// behind, and returns how many bytes are left, and whose the tenant is.
+func (r *Registry) tellAudiences(
+	now time.Time, list []*audience, budget int, again *[]*audience,
+) (left int, owner string) {
+	for i, a := range list {
 		if budget <= 0 {
+			*again = append(*again, list[i:]...)
 			break
 		}
 		r.mu.Lock()
 		owner = a.tenant.holder.name
-		if _, dirty := r.dirty[a]; dirty {
+		if len(a.watchers) > 0 { // otherwise it has ended meanwhile
 			var done bool
 			if budget, done = a.serve(now, budget); done {
-				delete(r.dirty, a)
+				a.dirty = false
 				a.tenant.wildDirty = a.tenant.wildDirty && a.channel != nil
+			} else {
+				*again = append(*again, a)
 			}
 		}
 		r.mu.Unlock()

@@ -18,7 +18,7 @@ type tenant struct {
 	entries             int                       // of all channels
 	left                int                       // of these, those of members that have left
 	place, placeLeaving int                       // in Registry.all, and in holder.leaving
-	wildDirty           bool                      // all of the next are in Registry.dirty
+	wildDirty           bool                      // all of the next are dirty
 	wild                map[audienceKey]*audience // of these, of patterns with wildcards
 }
 

@@ -37,6 +37,7 @@ type audience struct {
 	channel  *channel // that is its pattern; nil: it has a wildcard
 	watchers map[*Watcher]struct{}
 	user     *holder   // whose token was the first
+	dirty    bool      // it is in Registry.dirty, or is being served
 	nextAt   time.Time // of counts: not before then
 }
 
@@ -60,7 +61,7 @@ func (r *Registry) Watch(user, tenant string, p pattern.Pattern, count bool, out
 	w := &Watcher{audience: a, out: out, anew: true}
 	a.watchers[w] = struct{}{}
 	r.watchers++
-	r.dirty[a] = struct{}{}
+	r.markBehind(a)
 	r.wake()
 	return w, nil
 }
@@ -80,7 +81,6 @@ func (r *Registry) Unwatch(w *Watcher) {
 	if len(a.watchers) > 0 {
 		return
 	}
-	delete(r.dirty, a)
 	r.watched--
 	a.tenant.watched--
 	a.user.watched--
@@ -151,14 +151,22 @@ func (r *Registry) hasPatternRoom(t *tenant, p pattern.Pattern, user *holder) bo
 func (r *Registry) markDirty(c *channel) {
 	for _, a := range c.audience {
 		if a != nil {
-			r.dirty[a] = struct{}{}
+			r.markBehind(a)
 		}
 	}
 	if t := c.tenant; !t.wildDirty {
 		t.wildDirty = true
 		for _, a := range t.wild {
-			r.dirty[a] = struct{}{}
+			r.markBehind(a)
 		}
+	}
+}
+
+// markBehind notes that watchers of an audience may be behind. The caller holds r.mu.
+func (r *Registry) markBehind(a *audience) {
+	if !a.dirty {
+		a.dirty = true
+		r.dirty = append(r.dirty, a)
 	}
 }
 
