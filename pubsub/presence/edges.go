@@ -28,6 +28,8 @@ const (
 	maxEdges       = 256
 	maxEdgesOfName = 8
 	maxHeld        = 1_000_000
+	// maxHolders is with how many holders the names of others by other edges are taken.
+	maxHolders = 1024
 	// maxAnswers is how many pages an edge gets of this one in a tick, maxAllAnswers how many
 	// all of them get that ask, and maxNews how many pages of what is new go to all.
 	maxAnswers    = 16
@@ -179,13 +181,13 @@ func (r *Registry) apply(id string, e *edge, m message, now time.Time) {
 	}
 	name := r.names[e.name]
 	for _, c := range m.changes {
-		key := c.key
+		key, user := c.key, r.userNamed(c.user)
 		old := r.find(key).ownedBy(id)
 		switch {
 		case !c.here:
 			r.removeHeld(id, e, key, now)
 		case !r.set.Has(key.Tenant, key.Channel): // another configuration
-		case old == nil && (name.members >= r.maxHeld || !r.hasRoom(key, "")):
+		case old == nil && (name.members >= r.maxHeld || !r.hasRoom(key, user)):
 		default:
 			if old != nil {
 				e.countMember(old, -1)
@@ -194,7 +196,7 @@ func (r *Registry) apply(id string, e *edge, m message, now time.Time) {
 			}
 			o := owner{id, c.since, c.info, e.round, c.linger}
 			e.countMember(&o, 1)
-			r.setOwner(key, "", o, now)
+			r.setOwner(key, user, o, now)
 		}
 	}
 	e.at, e.askedAt = m.to, time.Time{}
@@ -205,6 +207,15 @@ func (r *Registry) apply(id string, e *edge, m message, now time.Time) {
 	if e.at < m.head {
 		r.ask(id, e, now)
 	}
+}
+
+// userNamed is a user that another edge names. One that has made up all but one takes no more than
+// maxHolders: they are gone through when there is no room.
+func (r *Registry) userNamed(user string) string {
+	if r.holders[user] == nil && len(r.holders) >= maxHolders {
+		return ""
+	}
+	return user
 }
 
 // removeHeld notes that another edge does not have a member any more.

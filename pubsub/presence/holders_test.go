@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/wire"
 )
 
 // newShared makes a registry for 100 entries of owners whose tenants begin with their names, each of which
@@ -140,7 +141,7 @@ func TestForgetFew(t *testing.T) {
 	for n := r.maxEntries; n < 2*r.maxEntries; n++ {
 		before := r.entries
 		must(t, r.Join("", at(n), nil))
-		if forgotten := before + 1 - r.entries; forgotten > forgetEach {
+		if forgotten := before + 1 - r.entries; forgotten > 300 {
 			t.Fatalf("%d members were forgotten at once", forgotten)
 		}
 		r.Leave(at(n), false)
@@ -194,6 +195,54 @@ func TestHoldersShareEdges(t *testing.T) {
 	must(t, r.Receive("", "b", pageOf(t, list...)))
 	equal(t, "entries of one holder", r.holders["a"].entries, 50)
 	counted(t, r)
+}
+
+// Edges tell each other whose tokens members have: what one holder has at another edge, in tenants whose
+// names say nothing, counts with what it has here.
+func TestEdgesTellUsers(t *testing.T) {
+	r, other := newShared(t), alone(t, 1000, time.Second)
+	for n := range 80 {
+		must(t, other.Join("x", Key{fmt.Sprint("t", n), "room.a", "ann"}, nil))
+		if n < 10 {
+			must(t, other.Join("y", Key{fmt.Sprint("u", n), "room.a", "ann"}, nil))
+			must(t, other.Join("", Key{fmt.Sprint("v", n), "room.a", "ann"}, nil))
+		}
+	}
+	must(t, other.Join("", Key{"u1", "room.b", "bob"}, nil))
+	page, _, _ := other.own.page(0, 0)
+	must(t, r.Receive("", "b", page))
+	for user, want := range map[string]int{"x": 50, "y": 11, "": 10} {
+		if h := r.holders[user]; h == nil || h.entries != want {
+			t.Errorf("of %q: %+v, want %d entries", user, h, want)
+		}
+	}
+	equal(t, "one more of x", r.Join("x", Key{"new", "room.a", "ann"}, nil), ErrFull)
+	counted(t, r)
+	for n := range maxHolders {
+		r.holder(fmt.Sprint("made up ", n))
+	}
+	equal(t, "a user with too many others", r.userNamed("another"), "")
+	equal(t, "one of them", r.userNamed("x"), "x")
+}
+
+// To an edge of an earlier version, what says whose tokens members have is a member that is gone.
+func TestUsersForEarlierVersions(t *testing.T) {
+	longest := strings.Repeat("x", 127) // a prefix
+	for _, user := range []string{"", "paint.", longest} {
+		b := wire.NewReader(appendUser(nil, user))
+		here, tenant := b.Number(1), b.Take(int(b.Number(1)))
+		channel, subject := b.Take(int(b.Number(2))), b.Take(int(b.Number(1)))
+		if here == 1 || wire.CheckTenant(tenant) != nil || wire.CheckChannel(channel) != nil || len(subject) == 0 || !wire.IsSender(subject) || b.Short() || b.Len() > 0 {
+			t.Errorf("%q: here %d, %q, %q, %q", user, here, tenant, channel, subject)
+		}
+	}
+	last := &ownMember{
+		user: longest, linger: MaxLinger, info: []byte(`"` + strings.Repeat("x", wire.MaxInfo-2) + `"`),
+		key: Key{strings.Repeat("t", wire.MaxTenant), strings.Repeat("c", wire.MaxChannel), strings.Repeat("s", wire.MaxSender)},
+	}
+	if n := edgePageBytes + len(last.encode(appendUser(nil, longest))); n > maxMessage {
+		t.Errorf("a page may have %d bytes, which is too large", n)
+	}
 }
 
 // An issuer watches its share of the patterns, in any number of tenants.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -19,7 +20,17 @@ const (
 	//
 	//	u8 here, u8 tenant length, tenant, u16 channel length, channel, u8 subject length,
 	//	subject; and of one that is here u64 since, u32 linger in ms, u16 info length, info
+	//
+	// With here 2, it is no change, but says whose tokens the members behind it have: nobody's until
+	// then. See appendUser.
 	kindPage = 'p'
+)
+
+// Values of here.
+const (
+	noteGone = 0
+	noteHere = 1
+	noteUser = 2
 )
 
 // edgePageBytes is how large a page for another edge may be, but for its last entry.
@@ -41,6 +52,7 @@ type message struct {
 
 type change struct {
 	key    Key
+	user   string // whose token the member has; empty: nobody knows
 	here   bool
 	since  uint64
 	linger time.Duration
@@ -63,7 +75,12 @@ func (o *own) page(from, base uint64) (b []byte, through, begun uint64) {
 	through = o.log.head
 	const head = 1 + 1 + 3*8
 	b = make([]byte, head, 1024)
+	user := ""
 	o.log.after(from, new(ownMember), func(m *ownMember) bool {
+		if !m.gone && m.user != user {
+			user = m.user
+			b = appendUser(b, user)
+		}
 		b = m.encode(b)
 		if len(b) >= edgePageBytes {
 			through = m.number
@@ -78,20 +95,31 @@ func (o *own) page(from, base uint64) (b []byte, through, begun uint64) {
 	return b, through, base
 }
 
+// appendUser says whose tokens the members behind have. To earlier versions it says that a member is gone,
+// of a tenant that nobody has, so its fields are what these take: a subject has a byte at least.
+func appendUser(b []byte, user string) []byte {
+	return appendKey(append(b, noteUser), Key{userTenant, "user", "=" + user})
+}
+
+const userTenant = "-.presence.-"
+
+// userOf reads what appendUser has written.
+func userOf(key Key) (user string, ok bool) {
+	user, ok = strings.CutPrefix(key.Subject, "=")
+	return user, ok && key.Tenant == userTenant
+}
+
+func appendKey(b []byte, key Key) []byte {
+	b = append(append(b, byte(len(key.Tenant))), key.Tenant...)
+	b = append(binary.BigEndian.AppendUint16(b, uint16(len(key.Channel))), key.Channel...)
+	return append(append(b, byte(len(key.Subject))), key.Subject...)
+}
+
 func (m *ownMember) encode(b []byte) []byte {
-	here := byte(1)
 	if m.gone {
-		here = 0
+		return appendKey(append(b, noteGone), m.key)
 	}
-	b = append(b, here, byte(len(m.key.Tenant)))
-	b = append(b, m.key.Tenant...)
-	b = binary.BigEndian.AppendUint16(b, uint16(len(m.key.Channel)))
-	b = append(b, m.key.Channel...)
-	b = append(b, byte(len(m.key.Subject)))
-	b = append(b, m.key.Subject...)
-	if m.gone {
-		return b
-	}
+	b = appendKey(append(b, noteHere), m.key)
 	b = binary.BigEndian.AppendUint64(b, m.since)
 	b = binary.BigEndian.AppendUint32(b, uint32(m.linger.Milliseconds()))
 	b = binary.BigEndian.AppendUint16(b, uint16(len(m.info)))
@@ -114,9 +142,16 @@ func decode(b []byte) (m message, err error) {
 	case kindPage:
 		m.first = r.Number(1) == 1
 		m.from, m.to, m.head = r.Number(8), r.Number(8), r.Number(8)
+		user := ""
 		for r.Len() > 0 && err == nil {
 			var c change
-			c, err = decodeChange(r)
+			var here byte
+			c, here, err = decodeChange(r)
+			if next, ok := userOf(c.key); ok && here == noteUser {
+				user = next
+				continue
+			}
+			c.user = user
 			m.changes = append(m.changes, c)
 		}
 	default:
@@ -136,8 +171,9 @@ func isInfo(info []byte) bool {
 	return len(info) == 0 || len(info) <= wire.MaxInfo && info[0] == '{' && utf8.Valid(info) && json.Valid(info)
 }
 
-func decodeChange(r *wire.Reader) (c change, err error) {
-	c.here = r.Number(1) == 1
+func decodeChange(r *wire.Reader) (c change, here byte, err error) {
+	here = byte(r.Number(1))
+	c.here = here == noteHere
 	c.key = Key{string(r.Take(int(r.Number(1)))), string(r.Take(int(r.Number(2)))), string(r.Take(int(r.Number(1))))}
 	if c.here {
 		c.since = r.Number(8)
@@ -146,7 +182,7 @@ func decodeChange(r *wire.Reader) (c change, err error) {
 	}
 	if wire.CheckTenant(c.key.Tenant) != nil || wire.CheckChannel(c.key.Channel) != nil ||
 		c.key.Subject == "" || !wire.IsSender([]byte(c.key.Subject)) || !isInfo(c.info) || c.linger > MaxLinger || c.since > maxSince {
-		return c, errMessage
+		return c, here, errMessage
 	}
-	return c, nil
+	return c, here, nil
 }
