@@ -38,7 +38,8 @@ type Index struct {
 	deletedMeanwhile map[string]uint64            // version by id of what was deleted while build runs; nil: build has ended
 	masters          map[string]indexedMaster     // by id, those that are deleted too, until all are known
 
-	known atomic.Pointer[issuers] // never nil; replaced with mu held
+	known       atomic.Pointer[storedIssuers] // never nil; replaced with mu held
+	mastersRead chan struct{}                 // closed when all are known
 }
 
 // indexedToken is what the Index knows about a token. It never changes.
@@ -82,9 +83,9 @@ func newIndex(store Store, now func() time.Time) *Index {
 		store: store, now: now, ready: make(chan struct{}), close: cancel, done: make(chan struct{}), attempt: newReading(),
 		tokens: btree.NewG(treeDegree, byID), byForgetAt: btree.NewG(treeDegree, byForgetAt),
 		namespaces: map[string]*namespace{}, issuers: map[string]*issuer{}, reserved: map[string]reservation{}, deletedMeanwhile: map[string]uint64{},
-		masters: map[string]indexedMaster{},
+		masters: map[string]indexedMaster{}, mastersRead: make(chan struct{}),
 	}
-	x.known.Store(new(issuers))
+	x.known.Store(new(storedIssuers))
 	stop := store.Watch(func(c Change) {
 		switch c.Record.Kind {
 		case KindAccess:
@@ -116,8 +117,9 @@ func (x *Index) build(ctx context.Context) {
 		return
 	}
 	x.mu.Lock()
-	x.publishMasters(true)
+	x.publishMasters()
 	x.mu.Unlock()
+	close(x.mastersRead)
 	if !x.read(ctx, KindAccess, x.apply) {
 		return
 	}

@@ -1,19 +1,27 @@
 package tokenstore
 
 import (
+	"cmp"
 	"context"
 	"maps"
+	"time"
 )
 
 // Who issues tokens is an issuer: a master token, or all master tokens that have one tenant prefix,
 // which nobody can tell apart from outside. An edge accounts for issuers, because a master token
 // makes as many tokens and tenants as it likes (docs/decisions/0031-issuers.md).
 
-// issuers are those that the master tokens of a store make up. They never change.
-type issuers struct {
+// storedIssuers are those that the master tokens of a store make up. They never change.
+type storedIssuers struct {
 	complete bool              // false: the store has not been read yet
 	byMaster map[string]string // issuer by id of the master token
-	names    map[string]int    // how many master tokens each issuer is
+}
+
+// issuers are those of an edge: of its configuration, and of the store. They never change.
+type issuers struct {
+	stored   *storedIssuers
+	byMaster map[string]string // issuer by id of the master token
+	names    map[string]bool
 }
 
 // indexedMaster is what the Index knows about a master token.
@@ -48,86 +56,109 @@ func (x *Index) applyMaster(c Change) {
 		return
 	}
 	x.masters[c.Record.ID] = next
-	if complete := x.known.Load().complete; complete {
-		x.publishMasters(complete)
+	if x.known.Load().complete {
+		x.publishMasters()
 	}
 }
 
 // publishMasters makes what is known of master tokens visible. The caller holds x.mu.
-func (x *Index) publishMasters(complete bool) {
+func (x *Index) publishMasters() {
 	maps.DeleteFunc(x.masters, func(_ string, m indexedMaster) bool { return m.issuer == "" })
-	known := &issuers{complete: complete, byMaster: make(map[string]string, len(x.masters)), names: map[string]int{}}
+	known := &storedIssuers{complete: true, byMaster: make(map[string]string, len(x.masters))}
 	for id, m := range x.masters {
 		known.byMaster[id] = m.issuer
-		known.names[m.issuer]++
 	}
 	x.known.Store(known)
 }
 
-// IssuerOf returns who issued a token: the prefix of its master token, the id of one that has none
-// or is deleted, or nothing for what the local admin API issued.
+// mastersPatience is how long IssuerOf waits for the master tokens to be read.
+const mastersPatience = time.Second
+
+// awaitMasters waits until the master tokens have been read, or cannot be read: not for long.
+func (x *Index) awaitMasters(ctx context.Context) {
+	if x.known.Load().complete {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, mastersPatience)
+	defer cancel()
+	x.mu.Lock()
+	attempt := x.attempt
+	x.mu.Unlock()
+	select {
+	case <-x.mastersRead:
+	case <-attempt.failed:
+	case <-ctx.Done():
+	}
+}
+
+// IssuerOf returns who issued a token: the prefix of its master token, or the id of one that has none;
+// for what the local admin API issued, nothing. A token of a master token that is deleted counts for the
+// owner of all its tenants, if one has them all: so nobody has a share for each master token it had.
+//
+// When the edge starts, it waits a moment for the [Index] to read the master tokens: what comes before it
+// is known that there are several issuers would have no share.
 func (s *Service) IssuerOf(ctx context.Context, a *Access) string {
 	if a.masterID == "" {
 		return ""
 	}
-	if m, ok := s.static[a.masterID]; ok {
-		return m.issuer()
-	}
 	if s.index != nil {
-		if known := s.index.known.Load(); known.complete {
-			if name, ok := known.byMaster[a.masterID]; ok {
-				return name
-			}
-			return a.masterID
+		s.index.awaitMasters(ctx)
+	}
+	known := s.issuers()
+	if name, ok := known.byMaster[a.masterID]; ok {
+		return name
+	}
+	if !known.stored.complete {
+		if m, err := s.master(ctx, a.masterID, s.localGet()); err == nil {
+			return m.issuer()
 		}
 	}
-	m, err := s.master(ctx, a.masterID, s.localGet())
-	if err != nil { // it is deleted; or unknown, which matters until the token's next connection
-		return a.masterID
+	owner := ""
+	for i, tenant := range a.Tenants {
+		if next := s.OwnerOf(tenant); i == 0 {
+			owner = next
+		} else if next != owner {
+			owner = ""
+		}
 	}
-	return m.issuer()
+	return cmp.Or(owner, a.masterID)
 }
 
 // SeveralIssuers reports whether there is more than one issuer, the local admin API aside. A Service
 // without an [Index] knows those of its configuration alone. It does not block.
-func (s *Service) SeveralIssuers() bool {
-	known := s.knownIssuers()
-	if c := s.several.Load(); c != nil && c.known == known {
-		return c.is
-	}
-	n := len(known.names)
-	for name := range s.staticIssuers {
-		if known.names[name] == 0 {
-			n++
-		}
-	}
-	s.several.Store(&severalOf{known, n > 1})
-	return n > 1
-}
-
-// severalOf is what SeveralIssuers says as long as these issuers are known.
-type severalOf struct {
-	known *issuers
-	is    bool
-}
+func (s *Service) SeveralIssuers() bool { return len(s.issuers().names) > 1 }
 
 // OwnerOf returns the issuer with the longest prefix that a tenant's name begins with; empty: there
 // is none. It does not block.
 func (s *Service) OwnerOf(tenant string) string {
-	known := s.knownIssuers()
+	names := s.issuers().names
 	for n := min(len(tenant), MaxPrefix); n > 0; n-- {
-		if name := tenant[:n]; !isAlphanumeric(name[n-1]) && (known.names[name] > 0 || s.staticIssuers[name]) {
+		if name := tenant[:n]; !isAlphanumeric(name[n-1]) && names[name] {
 			return name
 		}
 	}
 	return ""
 }
 
-var noIssuers issuers
+var noIssuers storedIssuers
 
-func (s *Service) knownIssuers() *issuers {
-	if s.index == nil {
-		return &noIssuers
+// issuers returns those that are known now. A master token of the configuration hides one of the store.
+func (s *Service) issuers() *issuers {
+	stored := &noIssuers
+	if s.index != nil {
+		stored = s.index.known.Load()
 	}
-	return s.index.known.Load()
+	if known := s.known.Load(); known != nil && known.stored == stored {
+		return known
+	}
+	known := &issuers{stored, make(map[string]string, len(stored.byMaster)+len(s.static)), map[string]bool{}}
+	maps.Copy(known.byMaster, stored.byMaster)
+	for id, m := range s.static {
+		known.byMaster[id] = m.issuer()
+	}
+	for _, name := range known.byMaster {
+		known.names[name] = true
+	}
+	s.known.Store(known)
+	return known
 }

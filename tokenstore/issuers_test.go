@@ -1,8 +1,11 @@
 package tokenstore_test
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/storetest"
@@ -20,6 +23,8 @@ func TestIssuerOf(t *testing.T) {
 	second, _ := plain.master(t, "paint.")
 	free, _ := plain.master(t, "")
 	gone, _ := plain.master(t, "gone")
+	oneOfTwo, _ := plain.master(t, "paint.")
+	goneFree, _ := plain.master(t, "")
 	index := tokenstore.NewIndex(store)
 	t.Cleanup(index.Close)
 	indexed := newTestbedOn(t, store, tokenstore.Config{StaticMasters: []tokenstore.StaticMaster{static("a", ""), static("b", "shop.")}, Index: index, Quota: tokenstore.Quota{MaxTokens: 100}})
@@ -32,19 +37,31 @@ func TestIssuerOf(t *testing.T) {
 		"of the configuration": {&tokenstore.Master{ID: staticID("a"), Static: true}, staticID("a")},
 		"with a prefix":        {&tokenstore.Master{ID: staticID("b"), TenantPrefix: "shop.", Static: true}, "shop."},
 		"deleted":              {gone, gone.ID},
+		"deleted, and another one has its prefix": {oneOfTwo, "paint."},
 	}
 	issued := map[string]string{}
 	for name, c := range tokens {
 		issued[name] = plain.issue(t, c.master, grantAll("paint.a")).Token
 	}
-	_, err := plain.DeleteMaster(t.Context(), gone.ID, false)
-	must(t, err)
+	tokens["deleted, for tenants of several"] = struct {
+		master *tokenstore.Master
+		want   string
+	}{goneFree, goneFree.ID}
+	issued["deleted, for tenants of several"] = plain.issue(t, goneFree, grantAll("paint.a", "shop.a")).Token
+	for _, m := range []*tokenstore.Master{gone, oneOfTwo, goneFree} {
+		_, err := plain.DeleteMaster(t.Context(), m.ID, false)
+		must(t, err)
+	}
 	for _, b := range []*testbed{plain, indexed} {
 		for name, c := range tokens {
 			for range 2 { // the second time, the token is in memory
 				a, err := b.Authenticate(t.Context(), issued[name])
 				must(t, err)
-				equal(t, name, b.IssuerOf(t.Context(), a), c.want)
+				want := c.want
+				if c.master == oneOfTwo && b == plain { // which does not know the master tokens that there are
+					want = oneOfTwo.ID
+				}
+				equal(t, name, b.IssuerOf(t.Context(), a), want)
 			}
 		}
 	}
@@ -77,6 +94,68 @@ func TestSeveralIssuers(t *testing.T) {
 	_, err = b.DeleteMaster(t.Context(), other.ID, false)
 	must(t, err)
 	expect("one is deleted", false)
+}
+
+// A master token of the configuration hides one of the store that has its id: together they are one issuer.
+func TestHiddenIssuer(t *testing.T) {
+	store := storetest.NewMemory()
+	plain := newTestbedOn(t, store, tokenstore.Config{})
+	hidden, _ := plain.master(t, "old.")
+	token := plain.issue(t, hidden, grantAll("x")).Token
+	index := tokenstore.NewIndex(store)
+	t.Cleanup(index.Close)
+	b := newTestbedOn(t, store, tokenstore.Config{
+		Index:         index,
+		StaticMasters: []tokenstore.StaticMaster{{ID: hidden.ID, MasterSpec: tokenstore.MasterSpec{Name: "s", TenantPrefix: "new."}}},
+	})
+	a, err := b.Authenticate(t.Context(), token)
+	must(t, err)
+	equal(t, "issuer", b.IssuerOf(t.Context(), a), "new.") // which waits for the index
+	equal(t, "several issuers", b.SeveralIssuers(), false)
+	equal(t, "owner of old.x", b.OwnerOf("old.x"), "")
+	equal(t, "owner of new.x", b.OwnerOf("new.x"), "new.")
+}
+
+// The first tokens after the start wait until it is known which issuers there are, so that none of these
+// gets more than its share; not for long where they cannot be read.
+func TestIssuersAfterStart(t *testing.T) {
+	for _, answers := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			store := &slowStore{Store: storetest.NewMemory(), open: make(chan struct{})}
+			plain := newTestbedOn(t, store, tokenstore.Config{})
+			m, _ := plain.master(t, "a.")
+			plain.master(t, "b.")
+			token := plain.issue(t, m, grantAll("x")).Token
+			index := tokenstore.NewIndex(store)
+			defer index.Close()
+			b := newTestbedOn(t, store, tokenstore.Config{Index: index})
+			a, err := b.Authenticate(t.Context(), token)
+			must(t, err)
+			if answers {
+				time.AfterFunc(time.Millisecond, func() { close(store.open) })
+			}
+			began := time.Now()
+			equal(t, "issuer", b.IssuerOf(t.Context(), a), "a.")
+			equal(t, "several issuers", b.SeveralIssuers(), answers)
+			if took := time.Since(began); took > time.Second {
+				t.Errorf("it took %v", took)
+			}
+			if !answers {
+				close(store.open)
+			}
+		})
+	}
+}
+
+// slowStore lists nothing until it is open.
+type slowStore struct {
+	tokenstore.Store
+	open chan struct{}
+}
+
+func (s *slowStore) Scan(ctx context.Context, k tokenstore.Kind, after string, fn func(tokenstore.Record) bool) error {
+	<-s.open
+	return s.Store.Scan(ctx, k, after, fn)
 }
 
 func staticID(digit string) string { return strings.Repeat(digit, 32) }

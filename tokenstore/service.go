@@ -11,27 +11,26 @@ import (
 // methods may be called concurrently, also those of several Services on one
 // Store. A Service holds no resources and needs no closing.
 type Service struct {
-	store         Store
-	now           func() time.Time
-	regions       []string
-	maxKBPerSec   int
-	static        map[string]Master
-	staticOrder   []string // ids as in the configuration
-	staticIssuers map[string]bool
-	several       atomic.Pointer[severalOf] // cached
-	cache         accessCache
-	quota         Quota // of masters that have none
-	index         *Index
-	calls         callLimiter
-	revocations   revocations
-	pages         turns // that List returned
+	store       Store
+	now         func() time.Time
+	regions     []string
+	maxKBPerSec int
+	static      map[string]Master
+	staticOrder []string // ids as in the configuration
+	known       atomic.Pointer[issuers]
+	cache       accessCache
+	quota       Quota // of masters that have none
+	index       *Index
+	calls       callLimiter
+	revocations revocations
+	pages       turns // that List returned
 }
 
 // NewService returns a Service on store. It fails when cfg is not valid.
 func NewService(store Store, cfg Config) (*Service, error) {
 	s := &Service{
 		store: store, now: cfg.Now, regions: cfg.Regions, maxKBPerSec: cfg.MaxKBPerSec,
-		static: make(map[string]Master), staticIssuers: make(map[string]bool), revocations: newRevocations(), quota: cfg.Quota, index: cfg.Index,
+		static: make(map[string]Master), revocations: newRevocations(), quota: cfg.Quota, index: cfg.Index,
 	}
 	if err := cfg.Quota.check(); err != nil {
 		return nil, fmt.Errorf("the default quota: %w", err)
@@ -76,7 +75,6 @@ func (s *Service) addStatic(sm StaticMaster) error {
 	m := r.master(sm.ID)
 	m.Static = true
 	s.static[sm.ID] = m
-	s.staticIssuers[m.issuer()] = true
 	s.staticOrder = append(s.staticOrder, sm.ID)
 	return nil
 }
