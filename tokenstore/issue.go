@@ -20,6 +20,7 @@ const revokedRoom = 64
 // given another prefix meanwhile. While tokens of the subject are being revoked it waits,
 // and returns [ErrSubjectClosing] after some seconds.
 func (s *Service) Issue(ctx context.Context, m *Master, req IssueRequest) (Issued, error) {
+	ctx = WithPayer(ctx, m.issuer())
 	if err := checkLabels(req); err != nil {
 		return Issued{}, err
 	}
@@ -139,6 +140,7 @@ func (s *Service) reserve(ctx context.Context, m *Master, rec Record) (release f
 // [ErrTokenExpired] or [ErrTokenRevoked]. A revocation always wins over a
 // refresh that runs at the same time.
 func (s *Service) Refresh(ctx context.Context, m *Master, tokenID, expiresAt string) (time.Time, error) {
+	ctx = WithPayer(ctx, m.issuer())
 	if !IsID(tokenID) {
 		return time.Time{}, errTokenID("token_id")
 	}
@@ -171,6 +173,7 @@ func (s *Service) Refresh(ctx context.Context, m *Master, tokenID, expiresAt str
 // and a token that m does not manage. With any error but the first it returns the
 // id as it was sent, for logs.
 func (s *Service) Revoke(ctx context.Context, m *Master, token string) (tokenID string, err error) {
+	ctx = WithPayer(ctx, m.issuer())
 	id, secret, ok := splitToken(accessPrefix, token)
 	if !ok {
 		return "", invalid("token", "must be a whole access token: AT_, 32 lower-case hex digits, _, 32 more")

@@ -162,3 +162,17 @@ func (s *Service) issuers() *issuers {
 	s.known.Store(known)
 	return known
 }
+
+type payerKey struct{}
+
+// WithPayer returns a context for calls of a [Store] for an issuer. Stores that make few calls at a time
+// divide them among those who pay.
+func WithPayer(ctx context.Context, issuer string) context.Context {
+	return context.WithValue(ctx, payerKey{}, issuer)
+}
+
+// PayerOf returns for whom a [Store] is called; empty: for the operator, or for a client.
+func PayerOf(ctx context.Context) string {
+	issuer, _ := ctx.Value(payerKey{}).(string)
+	return issuer
+}

@@ -3,6 +3,7 @@ package tokenstore_test
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -156,6 +157,61 @@ type slowStore struct {
 func (s *slowStore) Scan(ctx context.Context, k tokenstore.Kind, after string, fn func(tokenstore.Record) bool) error {
 	<-s.open
 	return s.Store.Scan(ctx, k, after, fn)
+}
+
+// Stores are told for whom they are called.
+func TestPayers(t *testing.T) {
+	store := &payerStore{Store: storetest.NewMemory(), payers: map[string]bool{}}
+	b := newTestbedOn(t, store, tokenstore.Config{})
+	prefixed, _ := b.master(t, "a.")
+	free, _ := b.master(t, "")
+	for _, m := range []*tokenstore.Master{prefixed, free, b.Overlay()} {
+		clear(store.payers)
+		issued, err := b.Issue(t.Context(), m, tokenstore.IssueRequest{CreatedBy: "test", Subject: "ann", Right: grantAll("x")})
+		must(t, err)
+		_, err = b.Refresh(t.Context(), m, issued.TokenID, at(2*time.Hour))
+		must(t, err)
+		_, err = b.RevokeSubject(t.Context(), m, "ann")
+		must(t, err)
+		_, err = b.Revoke(t.Context(), m, b.issue(t, m, grantAll("x")).Token)
+		must(t, err)
+		must(t, b.RevokeByID(t.Context(), m, b.issue(t, m, grantAll("x")).TokenID))
+		want := m.ID
+		if m == prefixed {
+			want = "a."
+		}
+		if len(store.payers) != 1 || !store.payers[want] {
+			t.Errorf("calls for %q: %v", want, store.payers)
+		}
+	}
+}
+
+// payerStore notes for whom it writes.
+type payerStore struct {
+	tokenstore.Store
+	mu     sync.Mutex
+	payers map[string]bool
+}
+
+func (s *payerStore) note(ctx context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.payers[tokenstore.PayerOf(ctx)] = true
+}
+
+func (s *payerStore) Create(ctx context.Context, rec tokenstore.Record) (uint64, error) {
+	s.note(ctx)
+	return s.Store.Create(ctx, rec)
+}
+
+func (s *payerStore) Update(ctx context.Context, rec tokenstore.Record) (uint64, error) {
+	s.note(ctx)
+	return s.Store.Update(ctx, rec)
+}
+
+func (s *payerStore) Delete(ctx context.Context, k tokenstore.Kind, id string, version uint64) error {
+	s.note(ctx)
+	return s.Store.Delete(ctx, k, id, version)
 }
 
 func staticID(digit string) string { return strings.Repeat(digit, 32) }

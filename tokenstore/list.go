@@ -16,6 +16,7 @@ import (
 // 4,000 records and at 16 MiB of them at most. It returns an [*InvalidError] for options
 // out of range.
 func (s *Service) List(ctx context.Context, m *Master, opt ListOptions) (tokens []AccessInfo, next string, err error) {
+	ctx = WithPayer(ctx, m.issuer())
 	if opt.Limit == 0 {
 		opt.Limit = DefaultListLimit
 	}
@@ -43,7 +44,7 @@ func (s *Service) AdmitPage(ctx context.Context, m *Master) (written func(), err
 	}
 	waiting, done := context.WithTimeout(ctx, pageTimeout)
 	defer done()
-	written, err = s.pages.take(waiting, m.ID, maxPages)
+	written, err = s.pages.Take(waiting, m.ID, maxPages)
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("%w: at most %d pages of tokens at the same time", ErrTooManyRequests, maxPages)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"sync"
+
+	"github.com/millrace/millrace/internal/turns"
 )
 
 // The bounds of what revoking subjects takes on one edge. Each is for one master token, by
@@ -25,7 +27,7 @@ const (
 
 // revocations bounds what the revocation of subjects takes.
 type revocations struct {
-	turns turns         // of tokens that are being revoked, or wait for a slot
+	turns turns.Turns   // of tokens that are being revoked, or wait for a slot
 	slots chan struct{} // has one element for each token that is being revoked
 
 	mu      sync.Mutex
@@ -83,7 +85,7 @@ func (r *revocations) wait(m *Master) (leave func(), err error) {
 
 // slot waits until a token may be revoked; leave must follow.
 func (r *revocations) slot(ctx context.Context, m *Master) (leave func(), err error) {
-	end, err := r.turns.take(ctx, m.ID, revokeWorkers)
+	end, err := r.turns.Take(ctx, m.ID, revokeWorkers)
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,7 @@ var errTakenForDead = errors.New("tokenstore: others took the revocation for dea
 // expired already succeeds. It returns an [*InvalidError] for what is no id, and
 // [ErrUnknownToken] for one of no token, and for a token that m does not manage.
 func (s *Service) RevokeByID(ctx context.Context, m *Master, tokenID string) error {
+	ctx = WithPayer(ctx, m.issuer())
 	if !IsID(tokenID) {
 		return errTokenID("token_id")
 	}
@@ -53,6 +54,7 @@ func (s *Service) RevokeSubject(ctx context.Context, m *Master, subject string) 
 // would manage. So no token that was issued before the answer was given is left. The subject
 // is reopened after a second in any case, and before RevokeAndClose returns an error.
 func (s *Service) RevokeAndClose(ctx context.Context, m *Master, subject string) (n int, reopen func(), err error) {
+	ctx = WithPayer(ctx, m.issuer())
 	if err := checkSubject(subject); err != nil {
 		return 0, func() {}, err
 	}

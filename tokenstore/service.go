@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"github.com/millrace/millrace/internal/turns"
 )
 
 // A Service applies the rules of tokens to the records of a [Store]. All
@@ -23,7 +25,7 @@ type Service struct {
 	index       *Index
 	calls       callLimiter
 	revocations revocations
-	pages       turns // that List returned
+	pages       turns.Turns // that List returned
 }
 
 // NewService returns a Service on store. It fails when cfg is not valid.

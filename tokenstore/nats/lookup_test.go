@@ -160,18 +160,26 @@ func TestLookUpsBounded(t *testing.T) {
 	}
 }
 
+// Calls to the bucket are bounded, all together and for each issuer: one leaves room for others.
 func TestCallsBounded(t *testing.T) {
 	t.Parallel()
 	s, n := openUnanswered(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
-	for i := range 3 * maxCalls {
-		wg.Go(func() {
-			_, err := s.Create(ctx, tokenstore.Record{Kind: access, ID: fmt.Sprint(i)})
-			wantErr(t, "Create", err, context.Canceled)
-		})
+	begin := func(issuer string) {
+		for i := range 3 * maxCalls {
+			wg.Go(func() {
+				_, err := s.Create(tokenstore.WithPayer(ctx, issuer), tokenstore.Record{Kind: access, ID: fmt.Sprint(i)})
+				wantErr(t, "Create", err, context.Canceled)
+			})
+		}
 	}
-	await(t, "calls to be under way", func() bool { return n() >= maxCalls })
+	begin("greedy")
+	await(t, "calls of one issuer to be under way", func() bool { return n() >= maxCallsOfOne })
+	same(t, "calls of one issuer were under way at once", n(), maxCallsOfOne)
+	begin("other")
+	begin("third")
+	await(t, "calls of others to be under way", func() bool { return n() >= maxCalls })
 	cancel()
 	wg.Wait()
 	same(t, "calls were under way at once", n(), maxCalls)

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/internal/turns"
 	"github.com/millrace/millrace/tokenstore"
 )
 
@@ -43,9 +44,11 @@ type Config struct {
 const (
 	// defaultCallTimeout bounds a call to the bucket, and the wait for the first copy.
 	defaultCallTimeout = 5 * time.Second
-	// maxCalls bounds the calls to the bucket that are under way. The probes that keep
-	// the copy fresh do not count: they wait for no other call.
-	maxCalls = 64
+	// maxCalls bounds the calls to the bucket that are under way, and maxCallsOfOne those for one
+	// issuer of tokens, see [tokenstore.WithPayer], of which more wait in a line of their own. The
+	// probes that keep the copy fresh do not count: they wait for no other call.
+	maxCalls      = 128
+	maxCallsOfOne = maxCalls / 2
 )
 
 // Store implements [tokenstore.Store] and [tokenstore.Replica].
@@ -61,6 +64,7 @@ type Store struct {
 
 	lookups *lookups
 	slots   chan struct{} // has one element for each call to the bucket that is under way
+	turns   turns.Turns   // of issuers at these
 
 	calls  sync.RWMutex // held for reading by each call, for writing by Close
 	closed bool
@@ -174,16 +178,7 @@ func (s *Store) withTimeout(ctx context.Context, do func(context.Context) error)
 	}
 	limited, done := context.WithTimeout(ctx, s.config.callTimeout)
 	defer done()
-	var err error
-	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-		if err = ctx.Err(); err == nil { // select may prefer the slot
-			err = do(limited)
-		}
-	case <-limited.Done():
-		err = errNoSlot
-	}
+	err := s.withSlot(ctx, limited, do)
 	switch {
 	case err == nil, errors.Is(err, tokenstore.ErrNotFound), errors.Is(err, tokenstore.ErrExists),
 		errors.Is(err, tokenstore.ErrConflict), errors.Is(err, tokenstore.ErrUnavailable),
@@ -193,6 +188,25 @@ func (s *Store) withTimeout(ctx context.Context, do func(context.Context) error)
 		return ctx.Err()
 	}
 	return fmt.Errorf("%w: %w", tokenstore.ErrUnavailable, err)
+}
+
+// withSlot makes a call with limited, which is ctx with an end, when it has its turn.
+func (s *Store) withSlot(ctx, limited context.Context, do func(context.Context) error) error {
+	leave, err := s.turns.Take(limited, tokenstore.PayerOf(ctx), maxCallsOfOne)
+	if err != nil {
+		return errNoSlot
+	}
+	defer leave()
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-limited.Done():
+		return errNoSlot
+	}
+	if err := ctx.Err(); err != nil { // select may prefer the slot
+		return err
+	}
+	return do(limited)
 }
 
 // Watch implements [tokenstore.Store].
