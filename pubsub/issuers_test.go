@@ -87,6 +87,19 @@ func TestIssuerSharesOfConnections(t *testing.T) {
 	}
 }
 
+// A token whose master token has got another prefix counts for whom it counted until now.
+func TestIssuerOfKnownToken(t *testing.T) {
+	withIssuers(t, true, with(func(l *Limits) { l.MaxConnections = 10 }), func(r *rig) {
+		for i := range 5 {
+			r.connectIssued("a.", fmt.Sprint(i))
+		}
+		if _, err := r.issued("b.", "0"); !errors.Is(err, ErrIssuerFull) {
+			t.Errorf("one more: %v", err)
+		}
+		r.connectIssued("b.", "new")
+	})
+}
+
 // The clients of an issuer that do not read fill its share of the queues, whatever tokens and tenants
 // they have.
 func TestIssuerSharesOfQueues(t *testing.T) {

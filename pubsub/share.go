@@ -84,10 +84,14 @@ func (h *Hub) checkShares(id *Identity, client *Client) error {
 	if !h.hasRightRoom(id, l) {
 		return ErrRightsFull
 	}
-	if t := h.tokens[id.TokenID]; t != nil && t.own.atLimit(shareOf(l.MaxConnectionsPerToken, l.MaxConnections)) {
-		return ErrTokenFull
+	issuer := h.issuerAccounts[id.Issuer]
+	if t := h.tokens[id.TokenID]; t != nil {
+		if t.own.atLimit(shareOf(l.MaxConnectionsPerToken, l.MaxConnections)) {
+			return ErrTokenFull
+		}
+		issuer = t.issuer // for whom its sessions count, also when its master token has another prefix now
 	}
-	if h.issuerAccounts[id.Issuer].atLimit(h.issuerShareOf(l.MaxConnections, l)) {
+	if issuer.atLimit(h.issuerShareOf(l.MaxConnections, l)) {
 		return ErrIssuerFull
 	}
 	if limit := l.MaxConnectionsPerSubject; limit > 0 && id.Subject != "" {
