@@ -97,6 +97,8 @@ func TestIssuerOfKnownToken(t *testing.T) {
 			t.Errorf("one more: %v", err)
 		}
 		r.connectIssued("b.", "new")
+		list := r.hub.Stats()
+		equal(t, "issuers that operators see", list[0].Issuer+" "+list[5].Issuer, "a. b.")
 	})
 }
 

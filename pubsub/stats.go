@@ -13,6 +13,7 @@ import (
 type Stat struct {
 	ID            uint64          `json:"id"` // of this edge's sessions, a later one has a higher one
 	TokenID       string          `json:"token_id"`
+	Issuer        string          `json:"issuer,omitempty"`  // of the token, for whose share it counts; empty: the operator
 	Subject       string          `json:"subject,omitempty"` // whose token it is
 	Info          json.RawMessage `json:"info,omitempty"`    // of the token: a JSON object
 	Tenants       []string        `json:"tenants"`           // that the token names: the first MaxTenantsCounted
@@ -93,6 +94,7 @@ func (s *Session) stat(limits *Limits) Stat {
 	stat := Stat{
 		ID:        s.client.ID,
 		TokenID:   s.identity.TokenID,
+		Issuer:    s.token.issuerName,
 		Subject:   s.identity.Subject,
 		Info:      s.identity.Info,
 		Tenants:   append([]string{}, s.identity.Tenants...), // in JSON a list, also if it is empty

@@ -404,17 +404,17 @@ B/s",cell:r=>`in ${qr(r.ingress_kb_per_sec)}, out ${qr(r.egress_kb_per_sec)}`},{
 edge)}/${t.id}`,{data:i,error:a}=ee(Ze(t),ga,async d=>{try{return await n.get(r,d)}catch(f){if(f instanceof q&&f.status===
 404&&f.code!=="not_found")return"gone";throw f}}),l=i==="gone"?void 0:i,c=l??t,u=`connection ${c.id} at ${c.edge_name}`;
 return s("div",{class:"connection-detail",children:[i==="gone"&&s("p",{role:"status",children:"It is closed now."}),s(Oe,
-{text:a}),s(le,{of:[["Token",s(P,{text:c.token_id},"token"),"wide"],c.subject?["Subject",s(C,{text:c.subject,most:128},"\
-subject")]:void 0,["Token ends",s(X,{at:c.expires_at},"expires")],["Waiting in its queue",J(c.queued_bytes)],["Dropped d\
-eliveries",A(c.dropped)]]}),s("h2",{children:"Subscriptions"}),!i&&!a&&s(H,{what:"the subscriptions"}),l&&s(ya,{detail:l}),
-s("div",{class:"buttons",children:[o&&i!=="gone"&&s("button",{type:"button","aria-label":`Disconnect ${u}`,onClick:e,children:"\
-Disconnect"}),s("a",{class:"button",href:$("connections",{token_id:c.token_id}),children:"All of its token"}),c.subject&&
-s("a",{class:"button",href:$("connections",{subject:c.subject}),children:"All of its subject"}),s("a",{class:"button",href:$(
-"tokens",{id:c.token_id}),children:"Its token"})]})]})}function ya({detail:t}){let e=t.patterns??[],n=e.length-so+(t.more_patterns??
-0);return e.length===0?s("p",{children:"It is subscribed to nothing."}):s("ul",{class:"chips patterns","aria-label":"Sub\
-scriptions",tabIndex:0,children:[e.slice(0,so).map(({tenant:o,pattern:r})=>s("li",{children:[s(P,{text:r})," in ",s(P,{text:o})]},
-`${o} ${r}`)),e.length<so?(t.more_patterns??0)>0&&s("li",{children:["and ",O(t.more_patterns??0,"more","more")]}):n>0&&s(
-"li",{children:["and ",A(n)," more"]})]})}var ba=[["","any"],["websocket","WebSocket"],["webtransport","WebTransport"]];function Kr({query:t,edges:e,onAgain:n}){let[
+{text:a}),s(le,{of:[["Token",s(P,{text:c.token_id},"token"),"wide"],c.issuer?["Issuer",s(P,{text:c.issuer},"issuer"),"wi\
+de"]:void 0,c.subject?["Subject",s(C,{text:c.subject,most:128},"subject")]:void 0,["Token ends",s(X,{at:c.expires_at},"e\
+xpires")],["Waiting in its queue",J(c.queued_bytes)],["Dropped deliveries",A(c.dropped)]]}),s("h2",{children:"Subscripti\
+ons"}),!i&&!a&&s(H,{what:"the subscriptions"}),l&&s(ya,{detail:l}),s("div",{class:"buttons",children:[o&&i!=="gone"&&s("\
+button",{type:"button","aria-label":`Disconnect ${u}`,onClick:e,children:"Disconnect"}),s("a",{class:"button",href:$("co\
+nnections",{token_id:c.token_id}),children:"All of its token"}),c.subject&&s("a",{class:"button",href:$("connections",{subject:c.
+subject}),children:"All of its subject"}),s("a",{class:"button",href:$("tokens",{id:c.token_id}),children:"Its token"})]})]})}
+function ya({detail:t}){let e=t.patterns??[],n=e.length-so+(t.more_patterns??0);return e.length===0?s("p",{children:"It \
+is subscribed to nothing."}):s("ul",{class:"chips patterns","aria-label":"Subscriptions",tabIndex:0,children:[e.slice(0,
+so).map(({tenant:o,pattern:r})=>s("li",{children:[s(P,{text:r})," in ",s(P,{text:o})]},`${o} ${r}`)),e.length<so?(t.more_patterns??
+0)>0&&s("li",{children:["and ",O(t.more_patterns??0,"more","more")]}):n>0&&s("li",{children:["and ",A(n)," more"]})]})}var ba=[["","any"],["websocket","WebSocket"],["webtransport","WebTransport"]];function Kr({query:t,edges:e,onAgain:n}){let[
 o,r]=g(t),i=JSON.stringify(t);ae(()=>r(t),[i]);let a=d=>f=>r(p=>({...p,[d]:f.trim()})),l=o.ip===""?void 0:It(o.ip),c=e.map(
 d=>[d.id,$e(d.name,60)]),u=o.edge!==""&&!e.some(({id:d})=>d===o.edge)?[[o.edge,$e(o.edge,60)]]:[];return s("search",{children:s(
 "form",{class:"filters","aria-label":"Filter connections",onSubmit:d=>{if(d.preventDefault(),l||!ze.test(o.token_id))return;

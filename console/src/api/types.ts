@@ -109,6 +109,7 @@ export interface Connection {
   readonly edge_name: string;
   readonly id: number;
   readonly token_id: string;
+  readonly issuer?: string; // prefix or id of the token's master token
   readonly subject?: string;
   readonly ip: string;
   readonly transport: string;

@@ -26,6 +26,6 @@ export function searchOf(query: Readonly<Record<string, string | number | undefi
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== "") params.set(name, String(value).replace(SECRET, "$1"));
   }
-  const text = params.toString().replaceAll("+", "%20"); // the edge refuses a plus, which may mean either
+  const text = params.toString().replaceAll("+", "%20"); // a plus may mean either, and is refused to revoke
   return text === "" ? "" : `?${text}`;
 }
