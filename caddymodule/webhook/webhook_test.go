@@ -318,7 +318,7 @@ func TestIssuersShareQuestions(t *testing.T) {
 	r.block = make(chan struct{})
 	h := r.open(func(h *Webhook) {
 		asking("connect")(h)
-		h.Ask.MaxInFlight = 4
+		h.Ask.MaxInFlight, h.Ask.Timeout = 4, caddy.Duration(time.Minute) // nobody gives up on a slow machine
 		h.Queue = 10
 		h.BatchDelay = caddy.Duration(time.Minute)
 	})
