@@ -207,5 +207,5 @@ func (a *TokenAdmin) List(ctx context.Context, o ListOptions) iter.Seq2[TokenInf
 	}
 }
 
-// encodeQuery writes a space as %20: edges refuse a plus, which may mean itself or a space.
+// encodeQuery writes a space as %20: a plus may mean itself or a space, and DELETE /v1/tokens refuses it.
 func encodeQuery(query url.Values) string { return strings.ReplaceAll(query.Encode(), "+", "%20") }

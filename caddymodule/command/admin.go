@@ -64,8 +64,8 @@ func timeoutOf(path string) time.Duration {
 	return adminTimeout
 }
 
-// encode writes a query with a space as %20: an edge refuses a plus, which may mean itself or
-// a space.
+// encode writes a query with a space as %20: a plus may mean itself or a space, and is refused where
+// the tokens of a subject are revoked.
 func encode(query url.Values) string { return strings.ReplaceAll(query.Encode(), "+", "%20") }
 
 // callAdmin calls the admin API with body as JSON. A refusal is an error with the text of

@@ -277,7 +277,7 @@ export class TokenAdmin {
   }
 }
 
-/** encoded writes a space as %20: edges refuse a plus, which may mean itself or a space. */
+/** encoded writes a space as %20: a plus may mean itself or a space, and DELETE /v1/tokens refuses it. */
 function encoded(query: URLSearchParams): string {
   return query.toString().replaceAll("+", "%20");
 }

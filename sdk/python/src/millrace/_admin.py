@@ -99,10 +99,10 @@ class TokenAdmin:
 
         It expires after *expires_in*, a timedelta or seconds, or at *expires_at*, a time with its
         zone; at most 24 hours ahead. *subject* says whose the token is, by any id of the application's, 1 to
-        128 bytes without control characters, and None if it is nobody's: subscribers see it as the sender of a message, and who is present
-        has its name. *info* is about the subject, for operators and hooks, and for those who may see that it is
-        present: at most 1,024 bytes as JSON. Empty *ip_masks*, *regions*, *origins* (of web pages) and
-        *protocols* (``websocket``, ``webtransport``) limit nothing.
+        128 bytes without control characters, and None if it is nobody's: subscribers see it as the sender of a
+        message, and who is present has its name. *info* is about the subject, for operators and hooks, and for
+        those who may see that it is present: at most 1,024 bytes as JSON. Empty *ip_masks*, *regions*, *origins*
+        (of web pages) and *protocols* (``websocket``, ``webtransport``) limit nothing.
         *ingress_kbps* and *egress_kbps* are caps of each connection in units of 1,024 bytes a second; 0: the
         edge's default.
         """
@@ -255,8 +255,10 @@ list_type = list
 
 def _query(**values: str | int | None) -> str:
     try:
-        # Edges refuse a plus, which may mean itself or a space.
-        return urlencode({name: value for name, value in values.items() if value is not None}, quote_via=quote)
+        # A plus may mean itself or a space, and DELETE /v1/tokens refuses it.
+        return urlencode(
+            {name: value for name, value in values.items() if value is not None}, quote_via=quote
+        )
     except UnicodeEncodeError:  # a lone surrogate
         raise bad_option("names must be text that can be encoded as UTF-8") from None
 
