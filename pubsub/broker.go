@@ -21,7 +21,8 @@ type Message struct {
 	Sender   []byte
 	Delivery wire.Delivery
 	// Issuer is whose share of what the broker has it counts for, beside that of the tenant: the issuer of
-	// the publisher's token, where there are several. Empty: there is one, or it came from another edge.
+	// the publisher's token, where there are several. Empty: there is one, it came from another edge, or the
+	// token is the operator's.
 	Issuer string
 
 	// Of a message for one connection. HasSubscribers: this edge has subscribers, and none

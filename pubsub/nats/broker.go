@@ -76,8 +76,9 @@ type Broker struct {
 	quit          chan struct{}
 	closeOnce     sync.Once
 
-	linkMu     sync.Mutex // orders changes of the link; guards the next two
+	linkMu     sync.Mutex // orders changes of the link; guards the next three
 	receiver   pubsub.Receiver
+	owners     pubsub.OwnerTeller // the receiver, if it is one; set by Join
 	downCauses linkCause
 
 	mu                sync.Mutex // guards the rest
@@ -178,11 +179,21 @@ func New(c Config) (*Broker, error) {
 	return b, nil
 }
 
+// ownerOf returns whose a tenant is, where the issuer of who published is not known; empty: that is not
+// known either, or does not matter.
+func (b *Broker) ownerOf(tenant []byte) string {
+	if b.owners == nil {
+		return ""
+	}
+	return b.owners.OwnerOf(string(tenant))
+}
+
 // Join implements [pubsub.Broker].
 func (b *Broker) Join(r pubsub.Receiver) {
 	b.linkMu.Lock()
 	b.receiver = r
 	if owners, ok := r.(pubsub.OwnerTeller); ok {
+		b.owners = owners
 		b.inbox.ownerOf = func(tenant string) string { return owners.OwnerOf(natssubject.TenantFromToken(tenant)) }
 	}
 	b.mu.Lock()

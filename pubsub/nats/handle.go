@@ -92,6 +92,7 @@ func (b *Broker) handleDirected(from sender, subjectKind string, m pubsub.Messag
 	}
 	m.Sender, m.Payload, m.Delivery = c.sender, c.payload, delivery
 	if taken, tried := b.tryLocal(m, tried); !taken { // the subscribers have left, or have no room
+		m.Issuer = b.ownerOf(m.Tenant)
 		b.forward(m, tried)
 	}
 	return nil

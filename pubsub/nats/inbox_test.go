@@ -7,12 +7,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	client "github.com/nats-io/nats.go"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/wire"
 )
 
 func TestFits(t *testing.T) {
@@ -124,6 +126,40 @@ func TestOwnersShareWorkers(t *testing.T) {
 	wg.Wait()
 	if handled.Load() != n+1 || in.bytes != 0 || len(in.queues)+len(in.owners) != 0 || in.workers != 0 {
 		t.Errorf("%d of %d messages were handled; left: %d bytes, %d queues, %d owners", handled.Load(), n+1, in.bytes, len(in.queues), len(in.owners))
+	}
+}
+
+// ownedHub is a hub that knows the owners of tenants.
+type ownedHub struct{ hub }
+
+func (*ownedHub) OwnerOf(tenant string) string { return "owner of " + tenant }
+
+// What an edge sends for others, an answer or a message that it forwards, counts for whom the tenant belongs
+// to: the issuer of who published is not known here.
+func TestAnswersCountForOwners(t *testing.T) {
+	h := &ownedHub{hub{hubState: hubState{uninterested: true, refuses: true}}}
+	b := &Broker{id: 7, config: Config{QueueBytes: 1 << 20}, linkUp: true, receiver: h, owners: h, wakeWriter: make(chan struct{}, 1)}
+	b.peers.init(b.id, nil)
+	b.responders.init()
+	b.peers.handle(announcementOf(fakePeer, "", stateHere), time.Now().Add(time.Hour))
+	m := message(wire.OneRandom, "x")
+	counted := 0
+	for _, c := range []struct {
+		what string
+		do   func()
+	}{
+		{"an answer", func() { b.handleQuery(m, fakePeer) }},
+		{"a later answer", func() { b.answerPendingQueries("t", "c") }},
+		{"a message that is forwarded", func() {
+			noError(t, b.handleDirected("", "e", m, appendOne(nil, wire.OneRandom, nil, bodyOf(&m))))
+		}},
+	} {
+		c.do()
+		now := b.records.bytesByIssuer["owner of t"]
+		if now <= counted || now != len(b.records.bytes) {
+			t.Errorf("%s: %d of %d bytes are the owner's", c.what, now, len(b.records.bytes))
+		}
+		counted = now
 	}
 }
 

@@ -43,9 +43,13 @@ func (b *Broker) sendQuery(m *pubsub.Message, c *channelResponders, now time.Tim
 	return nil
 }
 
-// sendControl sends a control message about a channel.
+// sendControl sends a control message about a channel. An answer counts for whom the tenant belongs to.
 func (b *Broker) sendControl(m *pubsub.Message, to string, kind byte) error {
-	return b.enqueue(m.Tenant, m.Issuer, b.channelSubject(to, m), func(data []byte) []byte { return appendControl(data, kind, b.id) })
+	issuer := m.Issuer
+	if issuer == "" {
+		issuer = b.ownerOf(m.Tenant)
+	}
+	return b.enqueue(m.Tenant, issuer, b.channelSubject(to, m), func(data []byte) []byte { return appendControl(data, kind, b.id) })
 }
 
 // handleControl takes a query, or an answer to one. It ignores other kinds.
