@@ -54,14 +54,12 @@ const (
 // reports whether another worker is to be started, which calls work.
 func (in *inbox) put(tenant string, m *client.Msg, limit int) (taken, start bool) {
 	size := messageSize(m)
-	in.mu.Lock()
+	q, owner := in.lockQueue(tenant)
 	defer in.mu.Unlock()
-	q := in.queues[tenant]
 	own := 0
 	if q != nil {
 		own = q.bytes
 	}
-	owner := in.ownerOfQueue(q, tenant)
 	of := in.owners[owner]
 	if !fits(size, own, in.bytes, limit) || of != nil && !fits(size, of.bytes, in.bytes, limit) {
 		return false, false
@@ -97,15 +95,20 @@ func (in *inbox) put(tenant string, m *client.Msg, limit int) (taken, start bool
 	return true, start
 }
 
-// ownerOfQueue returns whose a tenant is, which stays so while it has a queue.
-func (in *inbox) ownerOfQueue(q *tenantQueue, tenant string) string {
-	switch {
-	case q != nil:
-		return q.owner
-	case in.ownerOf == nil || tenant == "":
-		return ""
+// lockQueue locks the inbox, and returns the queue of a tenant, or nil, and whose the tenant is, which
+// stays so while it has a queue. Nobody waits for the inbox while the owner is asked for.
+func (in *inbox) lockQueue(tenant string) (q *tenantQueue, owner string) {
+	in.mu.Lock()
+	if q = in.queues[tenant]; q == nil && in.ownerOf != nil && tenant != "" {
+		in.mu.Unlock()
+		owner = in.ownerOf(tenant)
+		in.mu.Lock()
+		q = in.queues[tenant]
 	}
-	return in.ownerOf(tenant)
+	if q != nil {
+		owner = q.owner
+	}
+	return q, owner
 }
 
 // tenantQueues are kept for tenants that get messages now and then.

@@ -129,6 +129,27 @@ func TestOwnersShareWorkers(t *testing.T) {
 	}
 }
 
+// Nobody waits for the inbox while it asks whose a tenant is, which it does once while there are messages.
+func TestOwnerIsAskedWithoutLock(t *testing.T) {
+	var in inbox
+	asked := 0
+	in.ownerOf = func(string) string {
+		asked++
+		if in.mu.TryLock() {
+			in.mu.Unlock()
+		} else {
+			t.Error("the inbox is locked")
+		}
+		return "a"
+	}
+	for range 3 {
+		in.put("t", &client.Msg{Subject: "1234567890"}, 1<<20)
+	}
+	if asked != 1 || in.owners["a"].bytes != in.bytes {
+		t.Errorf("asked %d times; %d of %d bytes are the owner's", asked, in.owners["a"].bytes, in.bytes)
+	}
+}
+
 // ownedHub is a hub that knows the owners of tenants.
 type ownedHub struct{ hub }
 
