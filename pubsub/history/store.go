@@ -120,7 +120,7 @@ type Usage struct {
 //     than half of it, before anything goes from others. Somebody else becomes the owner of a tenant while it has
 //     no messages, or none yet.
 //   - What waits in a store to be written is bounded: beyond, Append fails with
-//     [ErrUnavailable], and one owner has half of that at most.
+//     [ErrUnavailable], and one owner has half of that at most, and so has one tenant. Owners take turns.
 type Store interface {
 	// Define makes a history, if there is none of this name, and puts its limits in force
 	// at once. What it has stays.

@@ -66,7 +66,7 @@ type Store struct {
 
 	keysOfAll time.Time // until then there may be keys of earlier versions
 
-	queue  queue
+	queue  *commitQueue
 	ended  chan struct{} // closed when the committer has stopped
 	commit sync.Mutex    // held while the database is written to
 
@@ -122,8 +122,7 @@ func Open(c Config) (*Store, error) {
 		}
 		return nil, fmt.Errorf("history store %s: %w", c.Dir, err)
 	}
-	s := &Store{config: c, log: c.Log, db: db, ended: make(chan struct{}), keysOfAll: time.Now().Add(history.KeyTime)}
-	s.queue.filled, s.queue.most = make(chan struct{}, 1), maxQueued
+	s := &Store{config: c, log: c.Log, db: db, queue: newCommitQueue(), ended: make(chan struct{}), keysOfAll: time.Now().Add(history.KeyTime)}
 	s.sync.Store(c.Sync)
 	s.reserve.Store(c.Reserve)
 	if err := s.load(); err != nil {
@@ -209,14 +208,9 @@ func (s *Store) saveDefinition(k *kept, l history.Limits, fresh bool) error {
 
 // Close implements [history.Store].
 func (s *Store) Close() error {
-	s.queue.mu.Lock()
-	closed := s.queue.closed
-	s.queue.closed = true
-	s.queue.mu.Unlock()
-	if closed {
+	if s.queue.close() {
 		return nil
 	}
-	s.queue.wake()
 	<-s.ended // what was queued is committed
 	for s.removeOld(maxRemoved) {
 	}

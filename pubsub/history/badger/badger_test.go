@@ -220,8 +220,8 @@ func TestRefused(t *testing.T) {
 	s = open(t, Config{Dir: t.TempDir()})
 	define(t, s, nil)
 	s.commit.Lock() // the committer waits
-	equal(t, "the queue takes messages", s.queue.most, maxQueued)
-	s.queue.most = 100 // all that it takes is stored below
+	equal(t, "the queue takes messages", s.queue.messages.Most, maxQueued)
+	s.queue.messages.Most = 100 // all that it takes is stored below
 	var mu sync.Mutex
 	refused, answered := 0, sync.WaitGroup{}
 	for range 100 + maxBatch + 10 {
@@ -229,7 +229,7 @@ func TestRefused(t *testing.T) {
 		s.Append(&history.Message{History: "h", Tenant: "t", Channel: []byte("a"), Stored: func(_ *history.Message, r history.Result) {
 			mu.Lock()
 			defer mu.Unlock()
-			if errors.Is(r.Err, history.ErrUnavailable) && strings.Contains(r.Err.Error(), "too much waits") {
+			if errors.Is(r.Err, history.ErrUnavailable) && strings.Contains(r.Err.Error(), "waits to be stored") {
 				refused++
 			}
 			answered.Done()

@@ -55,23 +55,14 @@ func TestOwnersOutliveARestart(t *testing.T) {
 	}
 }
 
-// An owner fills half of the queue at most.
-func TestOwnersShareTheQueue(t *testing.T) {
-	q := queue{filled: make(chan struct{}, 1), most: 10}
-	fill := func(owner string) (n int) {
-		for q.push(&history.Message{Tenant: fmt.Sprint(owner, n), Owner: owner}) == nil {
-			n++
-		}
-		return n
+// Who has a lot in the queue is not waited for.
+func TestTurnsOfOwners(t *testing.T) {
+	q := newCommitQueue()
+	for i := range 2 * maxBatch {
+		must(t, q.push(&history.Message{Tenant: fmt.Sprint("a", i%64), Owner: "a."}))
 	}
-	if a, b := fill("a."), fill("b."); a != 5 || b != 5 {
-		t.Errorf("two owners have %d and %d of 10", a, b)
-	}
-	q.take()
-	if n := len(q.owners); n != 0 {
-		t.Errorf("%d owners are left", n)
-	}
-	if n := fill(""); n != 10 {
-		t.Errorf("who is not known has %d of 10", n)
+	must(t, q.push(&history.Message{Tenant: "b", Owner: "b."}))
+	if batch, _ := q.take(); len(batch) < 2 || batch[1].Tenant != "b" {
+		t.Errorf("of %d messages, the second is not the other one's", len(batch))
 	}
 }

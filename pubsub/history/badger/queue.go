@@ -1,31 +1,29 @@
 package badger
 
 import (
-	"fmt"
 	"sync"
 
 	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/pubsub/history/internal/queue"
 )
 
-// maxQueued and maxQueuedBytes bound what waits for a commit. Beyond, Append fails.
+// maxQueued and maxQueuedBytes bound what waits for a commit; see queue.Queue. Beyond, Append fails.
 const (
 	maxQueued      = 1 << 16
 	maxQueuedBytes = 64 << 20
 )
 
-// queue is what waits for a commit.
-type queue struct {
+// commitQueue is what waits for a commit.
+type commitQueue struct {
 	mu       sync.Mutex
-	messages []*history.Message
-	bytes    int
-	most     int // messages
-	owners   map[string]waiting
+	messages queue.Queue
 	closed   bool
 	filled   chan struct{} // tells the committer; has room for one
 }
 
-// waiting is what waits of one owner.
-type waiting struct{ messages, bytes int }
+func newCommitQueue() *commitQueue {
+	return &commitQueue{messages: queue.Queue{Most: maxQueued, MostBytes: maxQueuedBytes}, filled: make(chan struct{}, 1)}
+}
 
 // Append implements [history.Store].
 func (s *Store) Append(m *history.Message) {
@@ -34,46 +32,30 @@ func (s *Store) Append(m *history.Message) {
 	}
 }
 
-func messageBytes(m *history.Message) int {
-	return len(m.Tenant) + len(m.Channel) + len(m.Payload) + len(m.Sender) + len(m.Key) + 200
-}
-
-func (q *queue) push(m *history.Message) error {
+func (q *commitQueue) push(m *history.Message) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	switch {
-	case q.closed:
+	if q.closed {
 		return history.ErrClosed
-	case len(q.messages) >= q.most || q.bytes > maxQueuedBytes:
-		return fmt.Errorf("%w: too much waits for the disk", history.ErrUnavailable)
 	}
-	if of := q.owners[m.Owner]; m.Owner != "" && (of.messages >= q.most/2 || of.bytes > maxQueuedBytes/2) {
-		return fmt.Errorf("%w: too much of one issuer waits for the disk", history.ErrUnavailable)
+	err := q.messages.Push(m)
+	if err == nil {
+		q.wake()
 	}
-	q.messages = append(q.messages, m)
-	q.bytes += messageBytes(m)
-	q.count(m, 1)
-	q.wake()
-	return nil
+	return err
 }
 
-// count counts a message for its owner, or with -1 takes that back.
-func (q *queue) count(m *history.Message, sign int) {
-	if m.Owner == "" {
-		return
-	}
-	if q.owners == nil {
-		q.owners = map[string]waiting{}
-	}
-	of := q.owners[m.Owner]
-	of.messages, of.bytes = of.messages+sign, of.bytes+sign*messageBytes(m)
-	if q.owners[m.Owner] = of; of.messages == 0 {
-		delete(q.owners, m.Owner)
-	}
+// close has nothing more come, and reports whether that was so already.
+func (q *commitQueue) close() (already bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	already, q.closed = q.closed, true
+	q.wake()
+	return already
 }
 
 // wake tells the committer that there is something to do.
-func (q *queue) wake() {
+func (q *commitQueue) wake() {
 	select {
 	case q.filled <- struct{}{}:
 	default:
@@ -81,19 +63,17 @@ func (q *queue) wake() {
 }
 
 // take takes what one commit has; closed: nothing will come any more.
-func (q *queue) take() (batch []*history.Message, closed bool) {
+func (q *commitQueue) take() (batch []*history.Message, closed bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	n, bytes := 0, 0
-	for n < len(q.messages) && n < maxBatch && bytes < maxBatchBytes {
-		bytes += messageBytes(q.messages[n])
-		q.count(q.messages[n], -1)
-		n++
+	batch = make([]*history.Message, 0, min(q.messages.Len(), maxBatch))
+	for bytes := 0; len(batch) < maxBatch && bytes < maxBatchBytes; {
+		m := q.messages.Next(nil)
+		if m == nil {
+			break
+		}
+		batch = append(batch, m)
+		bytes += queue.Size(m)
 	}
-	batch = q.messages[:n:n]
-	if q.messages = q.messages[n:]; len(q.messages) == 0 {
-		q.messages = nil
-	}
-	q.bytes -= bytes
 	return batch, q.closed
 }

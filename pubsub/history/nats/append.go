@@ -11,11 +11,11 @@ import (
 
 	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/pubsub/history/internal/index"
+	"github.com/millrace/millrace/pubsub/history/internal/queue"
 )
 
 const (
-	// maxQueued and maxQueuedBytes bound the messages of a history that wait to be sent, and
-	// half of each those of one tenant, or one owner of tenants.
+	// maxQueued and maxQueuedBytes bound the messages of a history that wait to be sent; see queue.Queue.
 	maxQueued      = 64 << 10
 	maxQueuedBytes = 64 << 20
 	// maxSent and maxSentBytes bound those that wait for the stream's answer. In a small
@@ -23,8 +23,6 @@ const (
 	maxSent      = 4096
 	maxSentBytes = 4 << 20
 	minSentBytes = 16 << 10
-	// messageOverhead is what a message counts for beside its bytes.
-	messageOverhead = 256
 )
 
 // Append implements [history.Store].
@@ -78,7 +76,7 @@ func (o *outgoing) sendNext() bool {
 		return false
 	}
 	o.sent++
-	o.sentBytes += sizeOf(m)
+	o.sentBytes += queue.Size(m)
 	o.mu.Unlock()
 	o.send(m)
 	return true
@@ -125,24 +123,6 @@ func (o *outgoing) send(m *history.Message) {
 			o.end(m, history.Result{Err: history.ErrUnavailable})
 		}
 	}
-}
-
-// end tells what became of a message that was sent.
-func (o *outgoing) end(m *history.Message, r history.Result) {
-	o.mu.Lock()
-	o.sent--
-	o.sentBytes -= sizeOf(m)
-	key := channelKey(m)
-	if o.channels[key]--; o.channels[key] <= 0 {
-		delete(o.channels, key)
-	}
-	if q := o.queues[m.Tenant]; q != nil && q.waiting {
-		q.waiting = false
-		o.turns = append(o.turns, q)
-	}
-	o.mu.Unlock()
-	m.Stored(m, r)
-	signal(o.wake)
 }
 
 // errRefusedMessage is why a stream has not taken a message.

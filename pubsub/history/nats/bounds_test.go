@@ -11,35 +11,9 @@ import (
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/pubsub/history/internal/index"
+	"github.com/millrace/millrace/pubsub/history/internal/queue"
 	"github.com/millrace/millrace/wire"
 )
-
-// An owner of many tenants has half of what waits to be sent at most.
-func TestOwnersShareTheQueue(t *testing.T) {
-	o := newStream(new(Store), "h").out
-	fill := func(owner string, size int) (n int) {
-		for ; ; n++ {
-			err := o.push(&history.Message{
-				Tenant: fmt.Sprint(owner, n%16), Payload: make([]byte, size), Owner: owner, Stored: func(*history.Message, history.Result) {},
-			})
-			if err != nil {
-				return n
-			}
-		}
-	}
-	for _, size := range []int{1, 64 << 10} {
-		most := min(maxQueued, maxQueuedBytes/(size+messageOverhead))
-		if a, b := fill("a.", size), fill("b.", size); a > most/2 || a < most/2-1 || b < most/2-1 {
-			t.Errorf("%d and %d of %d", a, b, most)
-		}
-		for o.next() != nil {
-			clear(o.channels) // as if they were answered
-		}
-		if len(o.owners) != 0 || o.queued != 0 {
-			t.Errorf("%v and %d are left", o.owners, o.queued)
-		}
-	}
-}
 
 // What waits to be sent is bounded, and no tenant has more than half of that.
 func TestQueueIsBounded(t *testing.T) {
@@ -69,7 +43,7 @@ func TestQueueIsBounded(t *testing.T) {
 				return 0
 			}
 			loud, other := fill("loud"), fill("other")
-			most := min(maxQueued, maxQueuedBytes/(size+messageOverhead))
+			most := min(maxQueued, maxQueuedBytes/(size+queue.Overhead))
 			if loud > most/2 || other < most/2-1 || loud < most/2-1 {
 				t.Errorf("%d and %d of %d", loud, other, most)
 			}
@@ -81,8 +55,8 @@ func TestQueueIsBounded(t *testing.T) {
 				t.Errorf("%d of all tenants, and %d may be", all, most)
 			}
 			o.close()
-			if failed < loud+other || len(o.queues) > 0 || o.queued != 0 || o.queuedBytes != 0 {
-				t.Errorf("%d failed of %d and %d; %d tenants and %d bytes are left", failed, loud, other, len(o.queues), o.queuedBytes)
+			if failed < loud+other || o.queue.Len() != 0 {
+				t.Errorf("%d failed of %d and %d; %d are left", failed, loud, other, o.queue.Len())
 			}
 			if err := push("t"); !errors.Is(err, history.ErrClosed) {
 				t.Errorf("after the end: %v", err)

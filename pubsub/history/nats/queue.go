@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/pubsub/history/internal/queue"
 )
 
 // outgoing are the messages of a history that are on their way into its stream: in the queue
-// of their tenant first, then sent. One goroutine sends them, the tenants in turns, so that
-// they keep their order.
+// first, then sent. One goroutine sends them, so that those of a tenant keep their order.
 //
 // Of one channel much less is under way than the stream keeps (see underWay): what rolls over
 // before all edges have received it is a gap for everybody. Only the channel's tenant waits
@@ -18,39 +18,18 @@ type outgoing struct {
 	stream *stream
 	wake   chan struct{} // to run, with room for one: there is more to do, or room
 
-	mu          sync.Mutex // guards the rest
-	closed      bool
-	queues      map[string]*tenantQueue // those with messages
-	turns       []*tenantQueue          // of these, those that do not wait for a channel
-	queued      int                     // messages in all queues
-	queuedBytes int
-	owners      map[string]ofOwner
-	channels    map[string]int // messages under way, by tenant and channel
-	sent        int            // messages that wait for an answer
-	sentBytes   int
-}
-
-// ofOwner is what waits in the queues of one owner.
-type ofOwner struct{ messages, bytes int }
-
-// tenantQueue is what waits of one tenant.
-type tenantQueue struct {
-	list    []queued
-	bytes   int
-	waiting bool // for a channel, that of its first message
-}
-
-type queued struct {
-	message *history.Message
-	since   time.Time
+	mu        sync.Mutex // guards the rest
+	closed    bool
+	queue     queue.Queue
+	channels  map[string]int // messages under way, by tenant and channel
+	sent      int            // messages that wait for an answer
+	sentBytes int
 }
 
 func newOutgoing(st *stream) *outgoing {
-	return &outgoing{stream: st, wake: make(chan struct{}, 1), queues: map[string]*tenantQueue{}, channels: map[string]int{}, owners: map[string]ofOwner{}}
-}
-
-func sizeOf(m *history.Message) int {
-	return len(m.Channel) + len(m.Payload) + len(m.Sender) + messageOverhead
+	o := &outgoing{stream: st, wake: make(chan struct{}, 1), channels: map[string]int{}}
+	o.queue.Most, o.queue.MostBytes = maxQueued, maxQueuedBytes
+	return o
 }
 
 // channelKey stands for the channel of a message; no name has a zero byte.
@@ -58,96 +37,55 @@ func channelKey(m *history.Message) string { return m.Tenant + "\x00" + string(m
 
 // push adds a message to the queue.
 func (o *outgoing) push(m *history.Message) error {
-	size := sizeOf(m)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed {
 		return history.ErrClosed
 	}
-	q, owned := o.queues[m.Tenant], o.owners[m.Owner]
-	if o.queued >= maxQueued || o.queued > 0 && o.queuedBytes+size > maxQueuedBytes ||
-		q != nil && (len(q.list) >= maxQueued/2 || q.bytes+size > maxQueuedBytes/2) ||
-		owned.messages >= maxQueued/2 || owned.bytes+size > maxQueuedBytes/2 && owned.messages > 0 {
-		return history.ErrUnavailable
+	err := o.queue.Push(m)
+	if err == nil {
+		signal(o.wake)
 	}
-	if q == nil {
-		q = new(tenantQueue)
-		o.queues[m.Tenant] = q
-		o.turns = append(o.turns, q)
-	}
-	q.list = append(q.list, queued{m, time.Now()})
-	q.bytes += size
-	o.queued++
-	o.queuedBytes += size
-	o.countOwned(m, 1)
-	signal(o.wake)
-	return nil
+	return err
 }
 
-// countOwned counts a message in the queues for its owner, if there is one, or with -1 takes that back. The
-// caller holds o.mu.
-func (o *outgoing) countOwned(m *history.Message, sign int) {
-	if m.Owner == "" {
-		return
-	}
-	owned := o.owners[m.Owner]
-	owned.messages, owned.bytes = owned.messages+sign, owned.bytes+sign*sizeOf(m)
-	if o.owners[m.Owner] = owned; owned.messages == 0 {
-		delete(o.owners, m.Owner)
-	}
-}
-
-// take takes the first message of a queue. The caller holds o.mu, and puts the queue in turns
-// again if there is more.
-func (o *outgoing) take(q *tenantQueue) *history.Message {
-	m := q.list[0].message
-	q.list[0] = queued{}
-	q.list = q.list[1:]
-	q.bytes -= sizeOf(m)
-	o.queued--
-	o.queuedBytes -= sizeOf(m)
-	o.countOwned(m, -1)
-	if len(q.list) == 0 {
-		delete(o.queues, m.Tenant)
-	}
-	return m
-}
-
-// next takes the message whose turn it is; nil: there is none that may be sent.
+// next takes the message whose turn it is; nil: there is none that may be sent. The caller holds o.mu.
 func (o *outgoing) next() *history.Message {
 	most := int(max(o.stream.underWay.Load(), 1))
-	for len(o.turns) > 0 {
-		q := o.turns[0]
-		o.turns[0] = nil
-		o.turns = o.turns[1:]
-		if len(q.list) == 0 { // all of it has expired
-			continue
-		}
-		key := channelKey(q.list[0].message)
+	return o.queue.Next(func(m *history.Message) bool {
+		key := channelKey(m)
 		if o.channels[key] >= most {
-			q.waiting = true // until one of the channel is answered
-			continue
+			return false // until one of the channel is answered
 		}
 		o.channels[key]++
-		m := o.take(q)
-		if len(q.list) > 0 {
-			o.turns = append(o.turns, q)
-		}
-		return m
+		return true
+	})
+}
+
+// end tells what became of a message that was sent.
+func (o *outgoing) end(m *history.Message, r history.Result) {
+	o.mu.Lock()
+	o.sent--
+	o.sentBytes -= queue.Size(m)
+	channel := channelKey(m)
+	if o.channels[channel]--; o.channels[channel] <= 0 {
+		delete(o.channels, channel)
 	}
-	o.turns = nil
-	return nil
+	o.queue.Resume(m.History, m.Tenant)
+	o.mu.Unlock()
+	m.Stored(m, r)
+	signal(o.wake)
 }
 
 func (o *outgoing) isEmpty() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.queued == 0 && o.sent == 0
+	return o.queue.Len() == 0 && o.sent == 0
 }
 
 // expire fails what has waited since a time or longer to be sent.
 func (o *outgoing) expire(since time.Time) {
-	o.fail(history.ErrUnavailable, func(q queued) bool { return q.since.Before(since) })
+	o.fail(history.ErrUnavailable, func(at time.Time) bool { return at.Before(since) })
 }
 
 // close fails what waits to be sent, and what comes.
@@ -155,22 +93,13 @@ func (o *outgoing) close() {
 	o.mu.Lock()
 	o.closed = true
 	o.mu.Unlock()
-	o.fail(history.ErrClosed, func(queued) bool { return true })
+	o.fail(history.ErrClosed, func(time.Time) bool { return true })
 }
 
 // fail fails the first messages of each tenant, as many in a row as are meant.
-func (o *outgoing) fail(why error, meant func(queued) bool) {
-	var list []*history.Message
+func (o *outgoing) fail(why error, meant func(since time.Time) bool) {
 	o.mu.Lock()
-	for _, q := range o.queues {
-		for len(q.list) > 0 && meant(q.list[0]) {
-			list = append(list, o.take(q))
-		}
-		if q.waiting { // perhaps for another channel now
-			q.waiting = false
-			o.turns = append(o.turns, q)
-		}
-	}
+	list := o.queue.TakeAll(meant)
 	o.mu.Unlock()
 	for _, m := range list {
 		m.Stored(m, history.Result{Err: why})
