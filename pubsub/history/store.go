@@ -117,8 +117,8 @@ type Usage struct {
 //     and is remembered for [KeyTime]. The first payload wins. Keys are bounded, and no tenant and no owner has more than
 //     half of them: beyond, Append fails with [ErrKeysFull].
 //   - What is beyond [Limits].Size goes from a tenant, or from the oldest messages of an owner, that has more
-//     than half of it, before anything goes from others. Somebody else becomes the owner of a tenant while it has
-//     no messages, or none yet.
+//     than half of it, before anything goes from others, whoever needs the room. Somebody else becomes the owner
+//     of a tenant while it has no messages, or none yet. Shares of owners hold for messages that have one.
 //   - What waits in a store to be written is bounded: beyond, Append fails with
 //     [ErrUnavailable], and one owner has half of that at most, and so has one tenant. Owners take turns.
 type Store interface {

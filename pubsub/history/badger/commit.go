@@ -209,7 +209,7 @@ func (k *kept) add(p *pending, cache int, now time.Time) (dead int) {
 	defer k.Unlock()
 	k.Index.Expire(now, indexed.ExpireEach)
 	m := p.message
-	e := k.Index.AddOf(m.Owner, m.Tenant, m.Channel, p.at, m.Sender, m.Payload, len(m.Payload))
+	e := k.Index.Add(m.Owner, m.Tenant, m.Channel, p.at, m.Sender, m.Payload, len(m.Payload))
 	if m.Key != nil {
 		k.Index.Remember(m.Tenant, p.hash, p.at, now)
 	}

@@ -63,7 +63,7 @@ func (s *Store) load() error {
 				k.Index.Skip(tenant, at)
 			}
 		}
-		for !k.Index.Expire(now, index.MaxStep) {
+		for shrinking := k.Index.AfterRestore(); !shrinking.Step(k.Index, now); {
 		}
 		k.Index.Opened(time.Now())
 	}

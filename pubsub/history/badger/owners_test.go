@@ -55,6 +55,34 @@ func TestOwnersOutliveARestart(t *testing.T) {
 	}
 }
 
+// What the process before has removed and not written down is removed again from the same owner, and from
+// nobody else.
+func TestOwnersAfterAKill(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, Config{Dir: dir})
+	define(t, s, func(l *history.Limits) { l.Size, l.Messages = history.MinSize, history.MaxMessages })
+	payload := make([]byte, 1000)
+	for range 100 {
+		put(t, s, history.Message{Tenant: "victim", Channel: []byte("c"), Payload: payload, Owner: "b."})
+	}
+	for i := range 2000 {
+		put(t, s, history.Message{Tenant: fmt.Sprint("loud", i%16), Channel: []byte("c"), Payload: payload, Owner: "a."})
+	}
+	s = open(t, Config{Dir: copyStore(t, dir)}) // as the files are now
+	if n := len(readPage(t, s, "victim", "#", 0).Messages); n != 100 {
+		t.Errorf("%d of 100 messages are left", n)
+	}
+	list, err := s.Usage()
+	must(t, err)
+	bytes := int64(0)
+	for _, u := range list {
+		bytes += u.Bytes
+	}
+	if bytes > history.MinSize || bytes < history.MinSize/2 {
+		t.Errorf("%d bytes are left", bytes)
+	}
+}
+
 // Who has a lot in the queue is not waited for.
 func TestTurnsOfOwners(t *testing.T) {
 	q := newCommitQueue()

@@ -73,7 +73,7 @@ func (s *Store) Append(m *history.Message) {
 	}
 	at := k.Index.Next(m.Tenant, now)
 	k.Index.Expire(now, indexed.ExpireEach)
-	k.Index.AddOf(m.Owner, m.Tenant, m.Channel, at, m.Sender, m.Payload, len(m.Payload))
+	k.Index.Add(m.Owner, m.Tenant, m.Channel, at, m.Sender, m.Payload, len(m.Payload))
 	if m.Key != nil {
 		k.Index.Remember(m.Tenant, hash, at, now)
 	}

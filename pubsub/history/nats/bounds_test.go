@@ -71,7 +71,7 @@ func TestCacheIsBounded(t *testing.T) {
 	c := cache{most: 100 * (1000 + 64)}
 	var entries []*index.Entry
 	for n := range uint64(1000) {
-		e := x.Add("t", []byte("c"), wire.Position{Epoch: 1, N: n + 1, T: uint64(time.Now().UnixMilli())}, nil, nil, 1000)
+		e := x.Add("", "t", []byte("c"), wire.Position{Epoch: 1, N: n + 1, T: uint64(time.Now().UnixMilli())}, nil, nil, 1000)
 		c.add(e, make([]byte, 1000))
 		entries = append(entries, e)
 	}

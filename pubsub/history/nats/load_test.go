@@ -130,7 +130,7 @@ func TestLimitRaisedWhileItIsRead(t *testing.T) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	for n := range uint64(20) {
-		st.index.Add("t", []byte("d"), wire.Position{Epoch: st.epoch, N: st.last.n + 1 + n, T: st.head.T}, nil, nil, 0)
+		st.index.Add("", "t", []byte("d"), wire.Position{Epoch: st.epoch, N: st.last.n + 1 + n, T: st.head.T}, nil, nil, 0)
 	}
 	if list := st.index.Numbers("t", "d", 1_000_000); len(list) != 20 {
 		t.Errorf("%d messages are kept", len(list))

@@ -71,7 +71,7 @@ func (st *stream) take(m *received, loading bool) *keptMessage {
 	now := time.Now()
 	st.index.Expire(now, expireEach)
 	kept := &keptMessage{string(tenant), history.Kept{Position: at, Channel: string(channel), Payload: m.payload, Sender: m.sender}}
-	e := st.index.AddOf(m.owner, kept.tenant, channel, at, m.sender, nil, st.sizeOf(m, kept.tenant, channel))
+	e := st.index.Add(m.owner, kept.tenant, channel, at, m.sender, nil, st.sizeOf(m, kept.tenant, channel))
 	if !e.Removed() && !loading {
 		st.cache.add(e, m.payload)
 	} else if m.size == 0 && !e.Removed() {

@@ -36,7 +36,7 @@ func newTrims(st *stream) *trims {
 }
 
 // add takes an entry that is about to go from the index.
-func (t *trims) add(tenant string, e *index.Entry) {
+func (t *trims) add(_, tenant string, e *index.Entry) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	size := int64(e.Size) + index.EntryOverhead
@@ -44,6 +44,7 @@ func (t *trims) add(tenant string, e *index.Entry) {
 	if t.bytes += size; t.bytes > t.batch() {
 		signal(t.wake)
 	}
+	return true
 }
 
 // done notes that all of a tenant up to a number is removed.

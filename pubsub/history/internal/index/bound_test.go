@@ -19,7 +19,7 @@ func TestNewestInParts(t *testing.T) {
 	h := New(7, l, nil)
 	now := time.UnixMilli(1_000_000)
 	for i := range channels {
-		h.Add("t", fmt.Appendf(nil, "c.%d.%d", i%100, i), h.Next("t", now), nil, nil, 0)
+		h.Add("", "t", fmt.Appendf(nil, "c.%d.%d", i%100, i), h.Next("t", now), nil, nil, 0)
 	}
 	p, err := pattern.Parse("c.7.*")
 	if err != nil {
@@ -40,7 +40,7 @@ func TestNewestInParts(t *testing.T) {
 			}
 			last = count.after
 			if limit == want {
-				h.Add("t", []byte("c.7.7"), h.Next("t", now), nil, nil, 0) // not counted twice
+				h.Add("", "t", []byte("c.7.7"), h.Next("t", now), nil, nil, 0) // not counted twice
 			}
 		}
 		if full := errors.Is(err, history.ErrTooManyChannels); full != (limit < want) {
@@ -81,7 +81,7 @@ func TestRemovedInSteps(t *testing.T) {
 	now := time.UnixMilli(1_000_000)
 	for range 2 {
 		for i := range channels {
-			h.Add("t", fmt.Appendf(nil, "c.%d", i), h.Next("t", now), nil, nil, 0)
+			h.Add("", "t", fmt.Appendf(nil, "c.%d", i), h.Next("t", now), nil, nil, 0)
 		}
 	}
 	p, err := pattern.Parse("d.*")
@@ -117,7 +117,7 @@ func TestKeyOfAll(t *testing.T) {
 	h, now := New(1, history.DefaultLimits(), nil), time.UnixMilli(1_000_000)
 	m := &history.Message{Tenant: "t", Channel: []byte("c"), Key: []byte("k"), Sender: []byte("ann")}
 	at := h.Next("t", now)
-	h.Add("t", m.Channel, at, m.Sender, nil, 0)
+	h.Add("", "t", m.Channel, at, m.Sender, nil, 0)
 	h.Remember("t", HashKeyOfAll(m), at, now)
 	for _, ofAll := range []KeyHash{{}, HashKeyOfAll(m)} {
 		if _, ok := h.Repeated(m, HashKey(m), ofAll, now); ok != (ofAll != KeyHash{}) {
@@ -139,7 +139,7 @@ func TestForgettingInSteps(t *testing.T) {
 	for i := range messages {
 		last = &history.Message{Tenant: "t", Channel: []byte("c"), Key: fmt.Append(nil, i)}
 		at := h.Next("t", now)
-		h.Add("t", fmt.Append(nil, i), at, nil, nil, 0)
+		h.Add("", "t", fmt.Append(nil, i), at, nil, nil, 0)
 		h.Remember("t", HashKey(last), at, now)
 	}
 	now = now.Add(history.KeyTime)
@@ -158,7 +158,7 @@ func TestForgettingInSteps(t *testing.T) {
 	tenant, begun := h.tenants["t"], -1
 	for i := 0; ; i++ { // in two channels, which roll
 		before := len(tenant.entries)
-		h.Add("t", fmt.Append(nil, i%2), h.Next("t", now), nil, nil, 0)
+		h.Add("", "t", fmt.Append(nil, i%2), h.Next("t", now), nil, nil, 0)
 		if begun < 0 && tenant.shorter != nil {
 			begun = i
 		}
@@ -177,7 +177,7 @@ func TestFloorsOfManyTenants(t *testing.T) {
 	h := New(1, history.Limits{Messages: 10, Age: time.Hour, Size: 1 << 30}, nil)
 	name := func(i uint64) string { return fmt.Sprint("t", i) }
 	for i := range uint64(tenants) {
-		h.Add(name(i), []byte("c"), wire.Position{Epoch: 1, N: 2*i + 2, T: 1}, nil, nil, 0)
+		h.Add("", name(i), []byte("c"), wire.Position{Epoch: 1, N: 2*i + 2, T: 1}, nil, nil, 0)
 	}
 	began := time.Now()
 	for i := range uint64(tenants) {

@@ -39,7 +39,10 @@ type History struct {
 	before   uint64
 	forgot   func(tenant string)
 
-	shrinking func(tenant string, e *Entry) // see OnShrink; nil: nobody is told
+	large      *Tenant // that has more than half of the size, or had; see noteLarge
+	largeOwner *owner  // likewise
+
+	shrinking func(owner, tenant string, e *Entry) bool // see OnShrink; nil: nobody is asked
 	keys      keys
 }
 
@@ -127,20 +130,24 @@ func (h *History) Next(tenant string, now time.Time) wire.Position {
 	return wire.Position{Epoch: h.epoch, N: head.N + 1, T: max(head.T, h.opened, uint64(now.UnixMilli()))}
 }
 
-// Add is AddOf where it is not known whose the tenant is.
-func (h *History) Add(tenant string, channel []byte, at wire.Position, sender, payload []byte, size int) *Entry {
-	return h.AddOf("", tenant, channel, at, sender, payload, size)
-}
-
-// AddOf adds a message at a position behind the head of its tenant, and removes what is
+// Add adds a message at a position behind the head of its tenant, and removes what is
 // beyond the limits now, perhaps this message, too. The payload may be nil; size is its
-// length. See [history.Message].Owner for the owner.
-func (h *History) AddOf(owner, tenant string, channel []byte, at wire.Position, sender, payload []byte, size int) *Entry {
+// length. See [history.Message].Owner for the owner: without one, no owner has a share.
+func (h *History) Add(owner, tenant string, channel []byte, at wire.Position, sender, payload []byte, size int) *Entry {
 	t := h.tenants[tenant]
 	if t == nil {
 		t = h.begin(tenant, at)
 	}
 	t.own(owner)
+	e := t.add(channel, at, sender, payload, size)
+	h.noteLarge(t)
+	h.shrink(owner != "", MaxStep)
+	return e
+}
+
+// add adds a message, and removes what is beyond the limit of its channel.
+func (t *Tenant) add(channel []byte, at wire.Position, sender, payload []byte, size int) *Entry {
+	h := t.history
 	c := t.channels[string(channel)]
 	if c == nil {
 		c = &Channel{name: string(channel)}
@@ -163,16 +170,15 @@ func (h *History) AddOf(owner, tenant string, channel []byte, at wire.Position, 
 	}
 	t.roll(c)
 	t.compact(compactEach)
-	h.shrink(t)
 	return e
 }
 
-// Restore is Add for a message that a store has read from its disk: its tenant's head may
-// be known to be further.
+// Restore is Add for a message that a store has read from its disk: its tenant's head may be known to be
+// further. What is beyond the size stays until Shrink: who has more than half is known when all is read.
 func (h *History) Restore(tenant string, channel []byte, at wire.Position, sender []byte, size int) {
 	t := h.restored(tenant, at)
 	head := t.head
-	h.Add(tenant, channel, at, sender, nil, size)
+	t.add(channel, at, sender, nil, size)
 	if head.N > at.N {
 		t.head = head
 	}
@@ -236,13 +242,18 @@ func (t *Tenant) addBytes(n int) {
 	t.history.bytes += int64(n)
 }
 
+// isOlder reports whether the oldest message of a tenant is older than that of another one. Where the
+// numbers are those of all tenants, that is exact; otherwise to the millisecond.
+func (t *Tenant) isOlder(than *Tenant) bool {
+	a, b := t.entries[t.first], than.entries[than.first]
+	return a.T < b.T || a.T == b.T && a.N < b.N
+}
+
 // tenantHeap orders tenants by their oldest message.
 type tenantHeap []*Tenant
 
-func (h tenantHeap) Len() int { return len(h) }
-func (h tenantHeap) Less(i, j int) bool {
-	return h[i].entries[h[i].first].T < h[j].entries[h[j].first].T
-}
+func (h tenantHeap) Len() int           { return len(h) }
+func (h tenantHeap) Less(i, j int) bool { return h[i].isOlder(h[j]) }
 func (h tenantHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
 	h[i].heapIndex, h[j].heapIndex = i, j

@@ -65,7 +65,7 @@ func (o *oracle) step() {
 		o.all[tenant] = append(o.all[tenant], told{at: at, channel: channel})
 		o.index.Expire(o.now, o.index.messages)
 		size := o.random.IntN(2000)
-		o.index.Add(tenant, []byte(channel), at, nil, make([]byte, size), size)
+		o.index.Add("", tenant, []byte(channel), at, nil, make([]byte, size), size)
 	case n < 90:
 		o.now = o.now.Add(time.Duration(o.random.IntN(30)) * time.Second)
 		o.index.Expire(o.now, o.index.messages)
@@ -185,13 +185,13 @@ func TestForgottenTenants(t *testing.T) {
 		if at.N != uint64(i+1) {
 			t.Fatal(at)
 		}
-		h.Add("first", []byte("c"), at, nil, nil, 0)
+		h.Add("", "first", []byte("c"), at, nil, nil, 0)
 	}
 	last := h.Head("first")
 	purge(h, "first", "")
 	for i := range maxIdleTenants + 1 {
 		name := fmt.Sprintf("t%d", i)
-		h.Add(name, []byte("c"), h.Next(name, now), nil, nil, 0)
+		h.Add("", name, []byte("c"), h.Next(name, now), nil, nil, 0)
 		purge(h, name, "")
 	}
 	if n := len(h.tenants); n > maxIdleTenants {
@@ -204,7 +204,7 @@ func TestForgottenTenants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.Add("first", []byte("c"), h.Next("first", now), nil, nil, 0)
+	h.Add("", "first", []byte("c"), h.Next("first", now), nil, nil, 0)
 	page := h.Read(&history.Query{Tenant: "first", Pattern: p, After: last.N - 1, MaxMessages: 10, MaxBytes: 1000})
 	if page.Removed.N < last.N {
 		t.Errorf("%+v: who stood at %d is told nothing", page, last.N-1)
@@ -222,6 +222,6 @@ func BenchmarkAdd(b *testing.B) {
 	payload := make([]byte, 128)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		h.Add("t", channels[i%len(channels)], h.Next("t", now), nil, payload, len(payload))
+		h.Add("", "t", channels[i%len(channels)], h.Next("t", now), nil, payload, len(payload))
 	}
 }

@@ -65,35 +65,43 @@ func (h *History) Owner(tenant string) string {
 // SetOwner sets what Owner has returned before the store was closed.
 func (h *History) SetOwner(tenant, name string) { h.tenant(tenant).own(name) }
 
-// victim returns the tenant of which a message goes next, as the history is too large. For each that it
-// takes from one that has more than half, the store is told.
-func (h *History) victim(grown *Tenant) *Tenant {
-	oldest := h.oldest[0]
-	if grown == nil {
-		return oldest
+// noteLarge remembers a tenant, or an owner, that has more than half of the size. There is one of each at
+// most, but for what the next shrink removes; the one that is remembered stays until it has less. Nobody
+// known is no owner: those tenants have nothing in common.
+func (h *History) noteLarge(t *Tenant) {
+	half := h.limits.Size / 2
+	if t.bytes > half && (h.large == nil || h.large.bytes <= half) {
+		h.large = t
 	}
-	t := oldest
-	switch most, of := h.limits.Size/2, grown.owner; {
-	case grown.live > 1 && grown.bytes > most:
-		t = grown
-	case of.bytes > most && len(of.oldest) > 0 && of.oldest[0] != oldest:
-		t = of.oldest[0]
+	if o := t.owner; o.bytes > half && o.name != "" && (h.largeOwner == nil || h.largeOwner.bytes <= half) {
+		h.largeOwner = o
+	}
+}
+
+// victim returns the tenant of which a message goes next, as the history is too large: one that has more
+// than half, else the one with the oldest message of an owner that has, else the one with the oldest of
+// all. The last message of anybody stays as long as there are others. large: it has more than half.
+func (h *History) victim(divided bool) (t *Tenant, large bool) {
+	oldest, half, owner := h.oldest[0], h.limits.Size/2, ""
+	o := h.largeOwner
+	switch t = h.large; {
+	case t != nil && t.live > 1 && t.bytes > half:
+	case divided && o != nil && o.bytes > half && (len(o.oldest) > 1 || len(o.oldest) == 1 && o.oldest[0].live > 1):
+		t, owner = o.oldest[0], o.name
 	default:
-		return oldest
+		return oldest, false
 	}
-	if h.shrinking != nil {
-		h.shrinking(t.name, t.entries[t.first])
+	if t != oldest && h.shrinking != nil && !h.shrinking(owner, t.name, t.entries[t.first]) {
+		return oldest, false
 	}
-	return t
+	return t, true
 }
 
 // ownedHeap is a tenantHeap of the tenants of one owner.
 type ownedHeap []*Tenant
 
-func (h ownedHeap) Len() int { return len(h) }
-func (h ownedHeap) Less(i, j int) bool {
-	return h[i].entries[h[i].first].T < h[j].entries[h[j].first].T
-}
+func (h ownedHeap) Len() int           { return len(h) }
+func (h ownedHeap) Less(i, j int) bool { return h[i].isOlder(h[j]) }
 func (h ownedHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
 	h[i].ownedIndex, h[j].ownedIndex = i, j

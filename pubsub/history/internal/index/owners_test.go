@@ -46,10 +46,10 @@ func TestOwnersShareASize(t *testing.T) {
 		l.Size = 1 << 20
 		h := New(1, l, nil)
 		shrunk := 0
-		h.OnShrink(func(string, *Entry) { shrunk++ })
+		h.OnShrink(func(string, string, *Entry) bool { shrunk++; return true })
 		now := time.UnixMilli(1_000_000)
 		add := func(owner, tenant string, i int) {
-			h.AddOf(owner, tenant, fmt.Appendf(nil, "c.%d", i), h.Next(tenant, now), nil, nil, 1000)
+			h.Add(owner, tenant, fmt.Appendf(nil, "c.%d", i), h.Next(tenant, now), nil, nil, 1000)
 			now = now.Add(time.Millisecond)
 		}
 		victim := "a"
@@ -66,6 +66,160 @@ func TestOwnersShareASize(t *testing.T) {
 		if kept := h.tenants["of "+victim].live; (kept == 300) != others || (shrunk > 0) != others || n["a"] < 300 || h.bytes > l.Size {
 			t.Errorf("others %v: %d of 300 are kept, of the attacker's %d; %d were cut", others, kept, n["a"], shrunk)
 		}
+	}
+}
+
+// Whoever has got more than half of a history while there was room gives it back when others store
+// something, and loses nothing more; and so where its size gets less.
+func TestLargestMakesRoom(t *testing.T) {
+	for _, c := range []struct {
+		name, large string
+		tenants     int
+	}{{"a tenant", "", 1}, {"an owner", "a", 64}} {
+		l := history.DefaultLimits()
+		l.Size = 1 << 20
+		h := New(1, l, nil)
+		told := map[string]bool{}
+		h.OnShrink(func(owner, _ string, _ *Entry) bool { told[owner] = true; return true })
+		now := time.UnixMilli(1_000_000)
+		add := func(owner, tenant string, i int) {
+			h.Add(owner, tenant, fmt.Appendf(nil, "c.%d", i%50), h.Next(tenant, now), nil, nil, 1000)
+			now = now.Add(time.Millisecond)
+		}
+		for i := range 200 {
+			add("b", "victim", i)
+		}
+		for i := 0; h.bytes < l.Size-2000; i++ {
+			add(c.large, fmt.Sprint("large", i%c.tenants), i)
+		}
+		kept := func() (victims int, bytes int64) {
+			for name, t := range h.tenants {
+				if name == "victim" || name == "another" {
+					victims += t.live
+				} else {
+					bytes += t.bytes
+				}
+			}
+			return victims, bytes
+		}
+		_, before := kept()
+		for i := range 100 {
+			add("b", "victim", i)
+		}
+		if n, bytes := kept(); n != 300 || bytes >= before || bytes < l.Size/2 {
+			t.Errorf("%s: %d messages of others, want 300; %d of %d bytes are left of the large one's", c.name, n, bytes, before)
+		}
+		for i := range 100 {
+			add("c", "another", i)
+		}
+		n, bytes := kept()
+		if _, large := told[c.large]; n != 400 || !large || len(told) != 1 {
+			t.Errorf("%s: %d messages of others, want 400; %v had to make room", c.name, n, told)
+		}
+		l.Size = bytes + 200_000
+		for s := h.SetLimits(l); !s.Step(h, now); {
+		}
+		if n, bytes := kept(); n < 180 || bytes > l.Size/2 || bytes < l.Size/2-2000 {
+			t.Errorf("%s, of %d bytes: %d messages of others, %d bytes of the large one's", c.name, l.Size, n, bytes)
+		}
+	}
+}
+
+// What belongs to nobody known is nobody's share, in particular where nothing is divided: whoever has the
+// oldest message of all makes room, and the store need not be asked.
+func TestNobodyIsNoOwner(t *testing.T) {
+	l := history.DefaultLimits()
+	l.Size, l.Messages = 1<<20, 1000
+	h := New(1, l, nil)
+	h.OnShrink(func(owner, tenant string, e *Entry) bool {
+		t.Errorf("%d of %s, of %q, is cut", e.N, tenant, owner)
+		return true
+	})
+	now := time.UnixMilli(1_000_000)
+	h.Add("a", "first", []byte("c"), wire.Position{Epoch: 1, N: 1, T: 1}, nil, nil, 1000)
+	for i := uint64(2); i < 3000; i++ { // many in one millisecond, by numbers of all
+		owner, tenant := "", fmt.Sprint("t", i*7919%32)
+		if i%10 < 4 {
+			owner, tenant = "c", "c"
+		}
+		h.Add(owner, tenant, []byte("c"), wire.Position{Epoch: 1, N: i, T: uint64(now.UnixMilli()) + i/100}, nil, nil, 1000)
+		if oldest := h.oldest[0]; oldest.entries[oldest.first].N+uint64(h.messages) != i+1 {
+			t.Fatalf("%d is the oldest of %d up to %d", oldest.entries[oldest.first].N, h.messages, i)
+		}
+	}
+}
+
+// Where nothing is divided any more, what was said of owners before has no effect.
+func TestMessagesWithoutOwner(t *testing.T) {
+	l := history.DefaultLimits()
+	l.Size, l.Messages = 1<<20, 1000
+	h := New(1, l, nil)
+	now := time.UnixMilli(1_000_000)
+	add := func(owner, tenant string) {
+		h.Add(owner, tenant, []byte("c"), h.Next(tenant, now), nil, nil, 1000)
+		now = now.Add(time.Millisecond)
+	}
+	for range 100 {
+		add("b", "b")
+	}
+	for i := range 2000 {
+		add("", fmt.Sprint("a", i%10))
+		if i == 0 { // from then on they belong to somebody
+			for j := range 10 {
+				add("a", fmt.Sprint("a", j))
+			}
+		}
+	}
+	if n := h.tenants["b"].live; n != 0 || h.owners["a"].bytes < l.Size/2 {
+		t.Errorf("%d messages of the other one are left, which were the oldest", n)
+	}
+}
+
+// With less size, too, whoever has more than half of it makes room first.
+func TestLessSize(t *testing.T) {
+	for large, tenants := range map[string]int{"": 1, "a": 20} {
+		l := history.DefaultLimits()
+		l.Size, l.Messages = 1<<20, 1000
+		h := New(1, l, nil)
+		now := time.UnixMilli(1_000_000)
+		for i := range 500 {
+			owner, tenant := "b", "victim"
+			if i >= 150 {
+				owner, tenant = large, fmt.Sprint("large", i%tenants)
+			}
+			h.Add(owner, tenant, []byte("c"), h.Next(tenant, now), nil, nil, 1000)
+			now = now.Add(time.Millisecond)
+		}
+		for l.Size = 400_000; l.Size > 100_000; l.Size -= 100_000 { // of two that have more than half, both
+			for s := h.SetLimits(l); !s.Step(h, now); {
+			}
+			if n := h.tenants["victim"].live; n < min(150, int(l.Size/2)/1128-2) || h.bytes > l.Size {
+				t.Errorf("%q, of %d bytes: %d of 150 messages of the other one, %d bytes of all", large, l.Size, n, h.bytes)
+			}
+		}
+	}
+}
+
+// A store that says no has the oldest of all go.
+func TestStoreSaysNo(t *testing.T) {
+	l := history.DefaultLimits()
+	l.Size, l.Messages = 1<<20, 10_000
+	h := New(1, l, nil)
+	asked := 0
+	h.OnShrink(func(string, string, *Entry) bool { asked++; return false })
+	now := time.UnixMilli(1_000_000)
+	add := func(owner, tenant string) {
+		h.Add(owner, tenant, []byte("c"), h.Next(tenant, now), nil, nil, 1000)
+		now = now.Add(time.Millisecond)
+	}
+	for range 100 {
+		add("b", "b")
+	}
+	for i := range 2000 {
+		add("a", fmt.Sprint("a", i%10))
+	}
+	if asked == 0 || h.tenants["b"].live != 0 || h.bytes > l.Size {
+		t.Errorf("asked %d times; %d messages of the other one are left", asked, h.tenants["b"].live)
 	}
 }
 
@@ -91,7 +245,7 @@ func TestOwnersAreCounted(t *testing.T) {
 		case 3:
 			h.SetOwner(tenant, owners[random.IntN(3)])
 		default:
-			h.AddOf(owners[random.IntN(3)], tenant, fmt.Append(nil, "c.", random.IntN(50)), h.Next(tenant, now), nil, nil, random.IntN(4000))
+			h.Add(owners[random.IntN(3)], tenant, fmt.Append(nil, "c.", random.IntN(50)), h.Next(tenant, now), nil, nil, random.IntN(4000))
 		}
 		if i%50 == 0 {
 			countOwned(t, h)
@@ -103,7 +257,7 @@ func TestOwnersAreCounted(t *testing.T) {
 func TestOwnerOfTenant(t *testing.T) {
 	h := New(1, history.DefaultLimits(), nil)
 	now := time.UnixMilli(1_000_000)
-	add := func(owner string) { h.AddOf(owner, "t", []byte("c"), h.Next("t", now), nil, nil, 0) }
+	add := func(owner string) { h.Add(owner, "t", []byte("c"), h.Next("t", now), nil, nil, 0) }
 	for _, c := range []struct{ adds, want string }{{"", ""}, {"a", "a"}, {"", "a"}, {"b", "a"}} {
 		if takes := h.Takes("t", c.adds); takes != (c.adds == "a") {
 			t.Errorf("%q takes it: %v", c.adds, takes)
@@ -134,7 +288,7 @@ func TestOwnersShareKeys(t *testing.T) {
 					return n
 				}
 				at := h.Next(tenant, now)
-				h.AddOf(owner, tenant, []byte("c"), at, nil, nil, 0)
+				h.Add(owner, tenant, []byte("c"), at, nil, nil, 0)
 				var hash KeyHash
 				copy(hash[:], fmt.Sprint(owner, n))
 				h.Remember(tenant, hash, wire.Position{Epoch: 1, N: at.N}, now)

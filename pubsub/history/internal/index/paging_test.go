@@ -45,7 +45,7 @@ func TestPaging(t *testing.T) {
 				if (i+1)%c.every == 0 {
 					channel = fmt.Sprintf("c.%d", i/c.every%10)
 				}
-				h.Add("t", []byte(channel), wire.Position{Epoch: 7, N: uint64(i) + 1, T: 1}, nil, []byte("four"), 4)
+				h.Add("", "t", []byte(channel), wire.Position{Epoch: 7, N: uint64(i) + 1, T: 1}, nil, []byte("four"), 4)
 			}
 			g := NewPaging(&history.Query{Tenant: "t", Pattern: p, MaxMessages: c.most, MaxBytes: c.bytes})
 			for step, done := uint64(1), false; !done; step++ {
@@ -80,7 +80,9 @@ func TestFloorsOfAPage(t *testing.T) {
 		{"nothing", 0, false}, {"others", maxRaised, false}, {"a match", 0, true}, {"a match and very many", maxRaised, true},
 	} {
 		h := New(7, limits, nil)
-		add := func(channel string) { h.Add("t", []byte(channel), h.Next("t", time.UnixMilli(1_000_000)), nil, nil, 0) }
+		add := func(channel string) {
+			h.Add("", "t", []byte(channel), h.Next("t", time.UnixMilli(1_000_000)), nil, nil, 0)
+		}
 		for i := range 4 * maxScan {
 			add(fmt.Sprint("d.", i))
 		}

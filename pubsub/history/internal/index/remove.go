@@ -30,19 +30,20 @@ func (t *Tenant) raise(c *Channel, at place) {
 	}
 }
 
-// shrink removes messages, up to MaxStep, until the history is within its size: those of the
-// tenant that has just grown, if it has more than half, or the oldest of its owner, if that has more than
-// half, otherwise the oldest ones. done: it is within its size.
-func (h *History) shrink(grown *Tenant) (done bool) {
-	for left := MaxStep; h.bytes > h.limits.Size && h.messages > 1; left-- {
+// shrink removes messages, up to a number of them, until the history is within its size. divided: owners
+// have shares, too. done: it is within its size.
+func (h *History) shrink(divided bool, upTo int) (done bool) {
+	for left := upTo; h.isTooLarge(); left-- {
 		if left == 0 {
 			return false
 		}
-		t := h.victim(grown)
+		t, _ := h.victim(divided)
 		t.removeFirst(t.entries[t.first])
 	}
 	return true
 }
+
+func (h *History) isTooLarge() bool { return h.bytes > h.limits.Size && h.messages > 1 }
 
 // removeFirst removes the oldest message of a tenant, for all channels: who stands before
 // it has missed it.

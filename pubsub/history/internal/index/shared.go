@@ -5,9 +5,10 @@ import "github.com/millrace/millrace/wire"
 // What a store needs whose messages are removed by others, too, and whose numbers are those
 // of all tenants.
 
-// OnShrink has a store told of each entry of a tenant that has more than half of the size, or whose owner
-// has, before it is removed for that. Entries that are the oldest of all go without.
-func (h *History) OnShrink(f func(tenant string, e *Entry)) { h.shrinking = f }
+// OnShrink has a store asked about each entry of a tenant that has more than half of the size, or whose
+// owner has, before it is removed for that. owner is empty where it is the tenant. If the store says no,
+// the oldest of all goes instead, which goes without a question.
+func (h *History) OnShrink(f func(owner, tenant string, e *Entry) bool) { h.shrinking = f }
 
 // RaiseFloors counts all up to a position as removed, of every tenant: messages may be
 // missing that the index has never seen. It does not look at the tenants: it may be called

@@ -91,10 +91,11 @@ func (p *Purge) next(t *Tenant) *Entry {
 	return nil
 }
 
-// Shrinking removes what new limits exclude.
+// Shrinking removes what limits exclude.
 type Shrinking struct {
 	tenants []*Tenant // whose channels are still to be looked at
 	after   uint64    // how far the first one is done
+	holders []*Tenant // that may have more than half of the size, or their owners
 }
 
 // SetLimits puts limits in force. Step of what it returns is to be called until it is done:
@@ -104,19 +105,44 @@ func (h *History) SetLimits(l history.Limits) *Shrinking {
 	if l.Messages < h.limits.Messages {
 		s.tenants = slices.Clone(h.oldest)
 	}
+	if l.Size < h.limits.Size {
+		s.holders = slices.Clone(h.oldest)
+	}
 	h.limits = l
 	return s
 }
 
+// AfterRestore is SetLimits for what Restore has left.
+func (h *History) AfterRestore() *Shrinking { return &Shrinking{holders: slices.Clone(h.oldest)} }
+
 // Step does one step. done: it was the last.
 func (s *Shrinking) Step(h *History, now time.Time) (done bool) {
-	for left := MaxStep; len(s.tenants) > 0; {
+	left := MaxStep
+	for len(s.tenants) > 0 {
 		if left = s.roll(s.tenants[0], left); left <= 0 {
 			return false
 		}
 		s.tenants, s.after = s.tenants[1:], 0
 	}
-	return h.Expire(now, MaxStep) && h.shrink(nil)
+	if !h.Expire(now, MaxStep) {
+		return false
+	}
+	for ; len(s.holders) > 0; s.holders = s.holders[1:] {
+		for h.noteLarge(s.holders[0]); h.isTooLarge(); {
+			t, large := h.victim(true)
+			if !large {
+				break
+			}
+			t.removeFirst(t.entries[t.first])
+			if left--; left <= 0 {
+				return false
+			}
+		}
+		if left--; left <= 0 {
+			return false
+		}
+	}
+	return h.shrink(true, left)
 }
 
 // roll removes messages of channels that have more than they may. It goes from the oldest one

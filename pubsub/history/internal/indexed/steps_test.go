@@ -26,7 +26,7 @@ func (c *counting) Unlock() {
 }
 
 func (c *counting) add(tenant, channel string, now time.Time) {
-	c.Index.Add(tenant, []byte(channel), c.Index.Next(tenant, now), nil, nil, 0)
+	c.Index.Add("", tenant, []byte(channel), c.Index.Next(tenant, now), nil, nil, 0)
 }
 
 // What goes through a whole history lets go of its lock in between, and does all that it
