@@ -57,9 +57,10 @@ type pending struct {
 	hash    index.KeyHash
 	at      wire.Position
 	result  history.Result
-	store   bool // it is in the transaction
-	owns    bool // and so is whose its tenant is
-	repeats bool // it repeats one that is
+	key     index.ReservedKey // until add
+	store   bool              // it is in the transaction
+	owns    bool              // and so is whose its tenant is
+	repeats bool              // it repeats one that is
 }
 
 // commitBatch commits a batch, and tells what became of each message.
@@ -80,6 +81,8 @@ func (s *Store) commitBatch(batch []*history.Message) {
 		if p.store {
 			due = p.of.add(p, s.config.Cache, now) >= maxRemoved || due
 			p.result.Position = p.at
+		} else if p.of != nil {
+			p.of.release(p)
 		}
 		p.message.Stored(p.message, p.result)
 	}
@@ -94,10 +97,16 @@ type tenantID struct {
 	tenant string
 }
 
+// assigned is what a tenant is after the messages of a batch so far.
+type assigned struct {
+	head  wire.Position
+	owner string
+}
+
 // assign gives the messages of a batch their positions, and finds out which are repeated.
 func (s *Store) assign(batch []*history.Message, now time.Time) []pending {
 	all := make([]pending, len(batch))
-	heads := map[tenantID]wire.Position{}
+	tenants := map[tenantID]assigned{}
 	keys := map[index.KeyHash]wire.Position{}
 	for i, m := range batch {
 		p := &all[i]
@@ -121,21 +130,26 @@ func (s *Store) assign(batch []*history.Message, now time.Time) []pending {
 				at, known = keys[p.hash]
 				p.repeats = known
 			}
-			switch {
-			case known:
+			if known {
 				p.result = history.Result{Position: at, Repeated: true}
-			case !of.Index.HasKeyRoom(m.Tenant, m.Owner):
+			} else if p.key, known = of.Index.ReserveKey(m.Tenant, m.Owner); !known {
 				p.result.Err = history.ErrKeysFull
 			}
 		}
 		if p.result.Err == nil && !p.result.Repeated {
 			id := tenantID{of, m.Tenant}
 			p.at = of.Index.Next(m.Tenant, now)
-			if head, ok := heads[id]; ok {
-				p.at.N, p.at.T = head.N+1, max(head.T, p.at.T)
+			in, ok := tenants[id]
+			if ok {
+				p.at.N, p.at.T = in.head.N+1, max(in.head.T, p.at.T)
+				p.owns = in.owner == "" && m.Owner != "" // it has messages by now
+			} else {
+				in.owner, p.owns = of.Index.Owner(m.Tenant), of.Index.Takes(m.Tenant, m.Owner)
 			}
-			heads[id], p.store = p.at, true
-			p.owns = of.Index.Takes(m.Tenant, m.Owner)
+			if in.head = p.at; p.owns {
+				in.owner = m.Owner
+			}
+			tenants[id], p.store = in, true
 			if m.Key != nil {
 				keys[p.hash] = p.at
 			}
@@ -212,6 +226,7 @@ func (k *kept) add(p *pending, cache int, now time.Time) (dead int) {
 	e := k.Index.Add(m.Owner, m.Tenant, m.Channel, p.at, m.Sender, m.Payload, len(m.Payload))
 	if m.Key != nil {
 		k.Index.Remember(m.Tenant, p.hash, p.at, now)
+		p.key.Release()
 	}
 	if e.Payload != nil { // it was not removed at once
 		k.cached = append(k.cached, e)
@@ -220,6 +235,13 @@ func (k *kept) add(p *pending, cache int, now time.Time) (dead int) {
 	}
 	k.trim(cache)
 	return len(k.dead)
+}
+
+// release gives back what a message has reserved that is not stored.
+func (k *kept) release(p *pending) {
+	k.Lock()
+	defer k.Unlock()
+	p.key.Release()
 }
 
 // trim drops the oldest payloads beyond the cache's size, and the entries that the index has

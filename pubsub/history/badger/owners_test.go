@@ -1,8 +1,10 @@
 package badger
 
 import (
+	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/millrace/millrace/pubsub/history"
 )
@@ -80,6 +82,53 @@ func TestOwnersAfterAKill(t *testing.T) {
 	}
 	if bytes > history.MinSize || bytes < history.MinSize/2 {
 		t.Errorf("%d bytes are left", bytes)
+	}
+}
+
+// Within one commit, too, a tenant has one owner, and the keys of an owner take half.
+func TestOwnersOfACommit(t *testing.T) {
+	s := open(t, Config{Dir: t.TempDir()})
+	define(t, s, func(l *history.Limits) { l.Size = history.MinSize })
+	put(t, s, history.Message{Tenant: "idle", Channel: []byte("c"), Owner: "a."})
+	must(t, errorOf(s.Purge("h", "idle", "")))
+	for tenant, want := range map[string]string{"new": "[false true false false]", "idle": "[false false false false]"} {
+		var batch []*history.Message
+		for _, owner := range []string{"", "b.", "a.", "c."} {
+			batch = append(batch, &history.Message{History: "h", Tenant: tenant, Channel: []byte("c"), Owner: owner})
+		}
+		var owns []bool
+		for _, p := range s.assign(batch, time.Now()) {
+			owns = append(owns, p.owns)
+		}
+		if got := fmt.Sprint(owns); got != want {
+			t.Errorf("who owns %s from then on: %s, want %s", tenant, got, want)
+		}
+	}
+	var batch []*history.Message
+	for i := range maxBatch {
+		batch = append(batch, &history.Message{
+			History: "h", Tenant: fmt.Sprint("t", i%16), Channel: []byte("c"), Owner: "a.", Key: fmt.Append(nil, i),
+			Stored: func(_ *history.Message, _ history.Result) {},
+		})
+	}
+	count := func(all []pending) (full int) {
+		for _, p := range all {
+			if errors.Is(p.result.Err, history.ErrKeysFull) {
+				full++
+			}
+		}
+		return full
+	}
+	all := s.assign(batch, time.Now())
+	if full := count(all); full != maxBatch/2 {
+		t.Errorf("%d of %d keys are refused", full, maxBatch)
+	}
+	for i := range all {
+		all[i].of.release(&all[i])
+	}
+	s.commitBatch(batch)
+	if full := count(s.assign(batch, time.Now())); full != maxBatch/2 {
+		t.Errorf("%d of %d keys are refused when half of them are remembered", full, maxBatch)
 	}
 }
 

@@ -59,7 +59,8 @@ const keyBytes = 256
 // keys are the keys that a history remembers.
 type keys struct {
 	known    map[KeyHash]wire.Position
-	byTenant map[string]int
+	reserved int                 // see ReserveKey
+	byTenant map[string]int      // these included
 	byOwner  map[string]int      // without those of whom nobody knows
 	queue    fifo[rememberedKey] // in the order in which they are forgotten
 }
@@ -102,28 +103,73 @@ func (h *History) sender(tenant string, n uint64) string {
 	return ""
 }
 
-// HasKeyRoom reports whether one more key of a tenant, and its owner, can be remembered.
+// HasKeyRoom reports whether one more key of a tenant can be remembered, by a message that has this owner;
+// without one, no owner has a share.
 func (h *History) HasKeyRoom(tenant, owner string) bool {
 	limit := int(h.limits.Size / keyBytes)
-	if known := h.Owner(tenant); known != "" {
-		owner = known
+	return len(h.keys.known)+h.keys.reserved < limit && h.keys.byTenant[tenant] < limit/2 &&
+		h.keys.byOwner[h.OwnerAfter(tenant, owner)] < limit/2
+}
+
+// OwnerAfter returns whose a tenant is after a message that has this owner; empty: the message has none.
+func (h *History) OwnerAfter(tenant, owner string) string {
+	if owner == "" || h.Takes(tenant, owner) {
+		return owner
 	}
-	return len(h.keys.known) < limit && h.keys.byTenant[tenant] < limit/2 && h.keys.byOwner[owner] < limit/2
+	return h.Owner(tenant)
+}
+
+// ReservedKey is room for a key. The zero value is none.
+type ReservedKey struct {
+	history       *History
+	tenant, owner string
+}
+
+// ReserveKey takes room for the key of a message that is about to be stored. ok: there is some, and
+// Release gives it back, after Remember.
+func (h *History) ReserveKey(tenant, owner string) (r ReservedKey, ok bool) {
+	if !h.HasKeyRoom(tenant, owner) {
+		return r, false
+	}
+	r = ReservedKey{h, tenant, h.OwnerAfter(tenant, owner)}
+	h.keys.reserved++
+	h.keys.count(r.tenant, r.owner, 1)
+	return r, true
+}
+
+// Release gives room back, if there is any to give.
+func (r ReservedKey) Release() {
+	if r.history != nil {
+		r.history.keys.reserved--
+		r.history.keys.count(r.tenant, r.owner, -1)
+	}
 }
 
 // Remember remembers the key of a message that was stored at a time.
 func (h *History) Remember(tenant string, hash KeyHash, at wire.Position, stored time.Time) {
-	k := &h.keys
+	k, owner := &h.keys, h.Owner(tenant)
 	if k.known == nil {
-		k.known, k.byTenant, k.byOwner = map[KeyHash]wire.Position{}, map[string]int{}, map[string]int{}
+		k.known = map[KeyHash]wire.Position{}
 	}
 	k.known[hash] = at
-	k.byTenant[tenant]++
-	owner := h.Owner(tenant)
-	if owner != "" {
-		k.byOwner[owner]++
-	}
+	k.count(tenant, owner, 1)
 	k.queue.push(rememberedKey{hash, tenant, owner, at.N, stored.Add(h.keyTime())})
+}
+
+// count counts a key for a tenant and its owner, or with -1 takes that back.
+func (k *keys) count(tenant, owner string, sign int) {
+	if k.byTenant == nil {
+		k.byTenant, k.byOwner = map[string]int{}, map[string]int{}
+	}
+	if k.byTenant[tenant] += sign; k.byTenant[tenant] == 0 {
+		delete(k.byTenant, tenant)
+	}
+	if owner == "" {
+		return
+	}
+	if k.byOwner[owner] += sign; k.byOwner[owner] == 0 {
+		delete(k.byOwner, owner)
+	}
 }
 
 // expire forgets keys whose time is over, up to a number of them.
@@ -136,14 +182,7 @@ func (k *keys) expire(now time.Time, upTo int) {
 		if k.known[old.hash].N == old.n { // else it was stored again since
 			delete(k.known, old.hash)
 		}
-		if k.byTenant[old.tenant]--; k.byTenant[old.tenant] == 0 {
-			delete(k.byTenant, old.tenant)
-		}
-		if old.owner != "" {
-			if k.byOwner[old.owner]--; k.byOwner[old.owner] == 0 {
-				delete(k.byOwner, old.owner)
-			}
-		}
+		k.count(old.tenant, old.owner, -1)
 		k.queue.pop()
 	}
 }

@@ -274,6 +274,51 @@ func TestOwnerOfTenant(t *testing.T) {
 	}
 }
 
+// The limit of keys is that of whom a tenant belongs to with the message that has the key, and of nobody
+// where that has no owner. Keys that are not remembered yet count, until they are given back.
+func TestKeysOfOwner(t *testing.T) {
+	l := history.DefaultLimits()
+	l.Size = 1 << 20
+	limit := int(l.Size / keyBytes)
+	h := New(1, l, nil)
+	now := time.UnixMilli(1_000_000)
+	var reserved []ReservedKey
+	fill := func(owner string) (n int) {
+		for ; ; n++ {
+			tenant := fmt.Sprint(owner, n%8)
+			r, ok := h.ReserveKey(tenant, owner)
+			if !ok {
+				return n
+			}
+			reserved = append(reserved, r)
+		}
+	}
+	h.Add("b", "taken", []byte("c"), h.Next("taken", now), nil, nil, 0)
+	for p := NewPurge(h, "taken", ""); !p.Step(); { // idle, and still b's
+	}
+	h.Add("a", "a's", []byte("c"), h.Next("a's", now), nil, nil, 0)
+	if n := fill("a"); n != limit/2 {
+		t.Errorf("%d keys are reserved for an owner, want %d", n, limit/2)
+	}
+	for _, c := range []struct {
+		tenant, owner string
+		want          bool
+	}{{"new", "a", false}, {"taken", "a", false}, {"a's", "b", false}, {"a's", "", true}, {"taken", "b", true}} {
+		if got := h.HasKeyRoom(c.tenant, c.owner); got != c.want {
+			t.Errorf("room for a key in %s for %q: %v", c.tenant, c.owner, got)
+		}
+	}
+	if n := fill("b"); n != limit-limit/2 || h.HasKeyRoom("new", "c") {
+		t.Errorf("another one has %d, want %d, and there is room for more", n, limit-limit/2)
+	}
+	for _, r := range reserved {
+		r.Release()
+	}
+	if k := &h.keys; k.reserved != 0 || len(k.byOwner)+len(k.byTenant) != 0 {
+		t.Errorf("%d, %v and %v are left", k.reserved, k.byOwner, k.byTenant)
+	}
+}
+
 // The keys of an owner take half of those that are remembered, in any number of tenants.
 func TestOwnersShareKeys(t *testing.T) {
 	l := history.DefaultLimits()
