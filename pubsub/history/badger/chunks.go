@@ -73,7 +73,8 @@ func readChunks(txn *badger.Txn, name, tenant string, n uint64, size int) ([]byt
 	return payload, nil
 }
 
-// removeOrphans removes chunks without a message: of a process that ended between the two.
+// removeOrphans removes chunks without a message: of a process that ended between the two. And whose a
+// tenant is that is not known any more: an earlier version has forgotten it.
 func (s *Store) removeOrphans() error {
 	batch := s.db.NewWriteBatch()
 	defer batch.Cancel()
@@ -88,6 +89,13 @@ func (s *Store) removeOrphans() error {
 		}
 		return batch.Delete(append([]byte(nil), k...))
 	})
+	err = errors.Join(err, s.keys(kindOwner, func(k []byte) error {
+		of, tenant, _, err := s.of(k)
+		if err != nil || of.Index.Has(tenant) {
+			return err
+		}
+		return batch.Delete(append([]byte(nil), k...))
+	}))
 	return errors.Join(err, batch.Flush())
 }
 

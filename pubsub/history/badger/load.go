@@ -228,7 +228,7 @@ func (s *Store) loadTenant(k, v []byte) error {
 	return nil
 }
 
-// loadOwner reads whose a tenant is. Of one that is not known any more an earlier version left it.
+// loadOwner reads whose a tenant is; see removeOrphans.
 func (s *Store) loadOwner(k, v []byte) error {
 	of, tenant, _, err := s.of(k)
 	if err == nil && of.Index.Has(tenant) {

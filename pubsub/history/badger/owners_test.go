@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dgraph-io/badger/v4"
+
 	"github.com/millrace/millrace/pubsub/history"
 )
 
@@ -36,6 +38,11 @@ func TestOwnersOutliveARestart(t *testing.T) {
 		must(t, s.each(kindOwner, func(_, _ []byte) error { n++; return nil }))
 		return n
 	}
+	must(t, s.db.Update(func(txn *badger.Txn) error { // as an earlier version leaves it
+		return txn.Set(key(kindOwner, "h", "forgotten"), []byte("a."))
+	}))
+	must(t, s.Close())
+	s = open(t, Config{Dir: dir})
 	if n := records(); n != 1 {
 		t.Errorf("%d records of owners, want 1", n)
 	}
