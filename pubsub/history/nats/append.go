@@ -86,7 +86,6 @@ func (o *outgoing) sendNext() bool {
 func (o *outgoing) send(m *history.Message) {
 	st := o.stream
 	msg := &client.Msg{Subject: st.store.names.message(m.History, m.Tenant, m.Channel), Data: m.Payload}
-	msg.Header = headerOf(m)
 	var hash, ofAll index.KeyHash
 	if m.Key != nil {
 		hash, ofAll = index.HashKey(m), index.HashKeyOfAll(m)
@@ -97,24 +96,27 @@ func (o *outgoing) send(m *history.Message) {
 		o.end(m, history.Result{Err: history.ErrUnavailable})
 		return
 	}
-	epoch, last := st.epoch, st.last.n
+	epoch, last, owner := st.epoch, st.last.n, st.index.OwnerAfter(m.Tenant, m.Owner)
 	if m.Key != nil {
 		if at, ok := st.index.Repeated(m, hash, ofAll, time.Now()); ok {
 			st.mu.Unlock()
 			o.end(m, history.Result{Position: at, Repeated: true})
 			return
 		}
+		// Those that are under way do not count yet: they are less than one in fifty of all.
 		if !st.index.HasKeyRoom(m.Tenant, m.Owner) {
 			st.mu.Unlock()
 			o.end(m, history.Result{Err: history.ErrKeysFull})
 			return
 		}
+	}
+	st.mu.Unlock()
+	if msg.Header = headerOf(m, owner); m.Key != nil {
 		if msg.Header == nil {
 			msg.Header = client.Header{}
 		}
 		msg.Header.Set(jetstream.MsgIDHeader, hex.EncodeToString(hash[:]))
 	}
-	st.mu.Unlock()
 	number, reply := st.store.acks.add(sent{o, m, time.Now(), epoch, last})
 	msg.Reply = reply
 	if err := st.store.conn.PublishMsg(msg); err != nil {

@@ -139,11 +139,16 @@ func follow(t testing.TB, s *Store, name string) {
 
 // try stores a message of a history, and waits for the result.
 func try(s *Store, name, tenant, channel, payload string, key ...string) history.Result {
-	results := make(chan history.Result, 1)
-	m := &history.Message{History: name, Tenant: tenant, Channel: []byte(channel), Payload: []byte(payload), Stored: func(_ *history.Message, r history.Result) { results <- r }}
+	m := &history.Message{History: name, Tenant: tenant, Channel: []byte(channel), Payload: []byte(payload)}
 	for _, k := range key {
 		m.Key = []byte(k)
 	}
+	return tryMessage(s, m)
+}
+
+func tryMessage(s *Store, m *history.Message) history.Result {
+	results := make(chan history.Result, 1)
+	m.Stored = func(_ *history.Message, r history.Result) { results <- r }
 	s.Append(m)
 	select {
 	case r := <-results:
@@ -151,6 +156,14 @@ func try(s *Store, name, tenant, channel, payload string, key ...string) history
 	case <-time.After(natstest.Limit):
 		return history.Result{Err: errors.New("Stored was not called")}
 	}
+}
+
+// putOf stores a message of the history h for an owner of tenants.
+func putOf(t testing.TB, s *Store, owner, tenant, channel, payload string) wire.Position {
+	t.Helper()
+	r := tryMessage(s, &history.Message{History: "h", Tenant: tenant, Channel: []byte(channel), Payload: []byte(payload), Owner: owner})
+	must(t, r.Err)
+	return r.Position
 }
 
 func put(t testing.TB, s *Store, name, tenant, channel, payload string) wire.Position {

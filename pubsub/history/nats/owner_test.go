@@ -13,7 +13,7 @@ import (
 func TestOwnerHeader(t *testing.T) {
 	for _, sender := range []string{"", "ann"} {
 		for _, owner := range []string{"", "paint.", strings.Repeat("a", 32)} {
-			h := headerOf(&history.Message{Sender: []byte(sender), Owner: owner})
+			h := headerOf(&history.Message{Sender: []byte(sender)}, owner)
 			if (h == nil) != (sender == "" && owner == "") {
 				t.Errorf("%q of %q: header %v", owner, sender, h)
 			}
@@ -30,27 +30,25 @@ func TestOwnerHeader(t *testing.T) {
 	}
 }
 
-// An edge that opens a history later knows whose its tenants are.
+// An edge that opens a history later knows whose its tenants are, also where another issuer stored what is
+// left.
 func TestOwnerIsStored(t *testing.T) {
-	a, b, _ := openTwo(t)
+	a, b, by := openTwo(t)
 	for _, s := range []*Store{a, b} {
 		follow(t, s, "h")
 	}
-	done := make(chan history.Result, 1)
-	a.Append(&history.Message{
-		History: "h", Tenant: "t", Channel: []byte("c"), Owner: "paint.",
-		Stored: func(_ *history.Message, r history.Result) { done <- r },
-	})
-	r := <-done
-	if r.Err != nil {
-		t.Fatal(r.Err)
+	at := putOf(t, a, "paint.", "t", "c", "1")
+	awaitHead(t, b, "h", at)
+	putOf(t, b, "guest.", "t", "d", "2")
+	if _, err := a.Purge("h", "t", "c"); err != nil {
+		t.Fatal(err)
 	}
-	for _, s := range []*Store{a, b} {
-		awaitHead(t, s, "h", r.Position)
-		st, err := s.use("h")
-		if err != nil {
-			t.Fatal(err)
-		}
+	at = putOf(t, a, "paint.", "t", "d", "3")
+	later := open(t, by)
+	define(t, later, definition("h"))
+	for _, s := range []*Store{a, b, later} {
+		awaitHead(t, s, "h", at)
+		st := s.find("h")
 		st.mu.Lock()
 		owner := st.index.Owner("t")
 		st.mu.Unlock()

@@ -28,20 +28,21 @@ func senderHeader(sender []byte) client.Header {
 }
 
 // headerOwner is the header that says whose the tenant of a message is, where that matters; see
-// history.Message. Earlier versions do not look at it.
+// history.Message. It is the owner that the tenant has: an edge that reads the stream later finds the same
+// one, also when the first messages of the tenant are gone. Earlier versions do not look at it.
 const headerOwner = "Millrace-Owner"
 
 // ownerOverhead is what the header takes beside the owner, like senderOverhead.
 const ownerOverhead = len(headerOwner) + 2 + 2 + len("NATS/1.0\r\n") + len("\r\n")
 
-// headerOf is the header of a message; nil: it needs none.
-func headerOf(m *history.Message) client.Header {
+// headerOf is the header of a message in a tenant of this owner; nil: it needs none.
+func headerOf(m *history.Message, owner string) client.Header {
 	h := senderHeader(m.Sender)
-	if m.Owner != "" {
+	if owner != "" {
 		if h == nil {
 			h = client.Header{}
 		}
-		h.Set(headerOwner, m.Owner)
+		h.Set(headerOwner, owner)
 	}
 	return h
 }
