@@ -61,12 +61,16 @@ var errNotConnected = errors.New("not connected to NATS")
 
 // request sends a request, and waits for the answer.
 func (s *Store) request(ctx context.Context, subject string, body []byte) (*client.Msg, error) {
+	return s.requestMsg(ctx, &client.Msg{Subject: subject, Data: body})
+}
+
+func (s *Store) requestMsg(ctx context.Context, m *client.Msg) (*client.Msg, error) {
 	if !s.conn.IsConnected() {
 		return nil, errNotConnected
 	}
 	ctx, done := context.WithTimeout(ctx, s.callTimeout)
 	defer done()
-	return s.conn.RequestWithContext(ctx, subject, body)
+	return s.conn.RequestMsgWithContext(ctx, m)
 }
 
 func hasCode(err error, code jetstream.ErrorCode) bool {
@@ -148,7 +152,11 @@ type published struct {
 
 // publish stores a note in a stream, and returns its number.
 func (s *Store) publish(ctx context.Context, subject string, body []byte) (uint64, error) {
-	got, err := s.request(ctx, subject, body)
+	return s.publishMsg(ctx, &client.Msg{Subject: subject, Data: body})
+}
+
+func (s *Store) publishMsg(ctx context.Context, m *client.Msg) (uint64, error) {
+	got, err := s.requestMsg(ctx, m)
 	if err != nil {
 		return 0, err
 	}
@@ -174,9 +182,9 @@ func (s *Store) purge(ctx context.Context, stream, filter string, before uint64)
 	return s.call(ctx, "STREAM.PURGE."+stream, request, &struct{}{})
 }
 
-// erase deletes a message, and overwrites it on disk.
-func (s *Store) erase(ctx context.Context, stream string, n uint64) error {
-	err := s.call(ctx, "STREAM.MSG.DELETE."+stream, map[string]any{"seq": n}, &struct{}{})
+// delete deletes a message, and with erase overwrites it on disk.
+func (s *Store) delete(ctx context.Context, stream string, n uint64, erase bool) error {
+	err := s.call(ctx, "STREAM.MSG.DELETE."+stream, map[string]any{"seq": n, "no_erase": !erase}, &struct{}{})
 	switch {
 	case hasCode(err, codeSequenceNotFound), hasCode(err, jetstream.JSErrCodeMessageNotFound):
 		return nil

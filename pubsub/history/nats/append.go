@@ -62,9 +62,6 @@ func (o *outgoing) run(ctx context.Context) {
 func (o *outgoing) sendNext() bool {
 	st := o.stream
 	most := int(min(max(st.size.Load()/64, minSentBytes), maxSentBytes))
-	if st.trims.isBehind() {
-		return false
-	}
 	o.mu.Lock()
 	if o.sent >= maxSent || o.sent > 0 && o.sentBytes >= most {
 		o.mu.Unlock()

@@ -15,8 +15,8 @@
 // says that something is complete without asking anybody. Payloads are in memory as long as
 // there is room, and are fetched from the stream where they are not.
 //
-// What removes messages otherwise, a purge, a tenant that has more than its share, a change
-// of the limits, is said by a note in the stream, which comes before the removal. Edges take
+// What removes messages otherwise, a purge, a tenant or an owner that has more than its share, a
+// change of the limits, is said by a note in the stream, which comes before the removal. Edges take
 // it in its place; those that read the stream later count all before it as removed. Numbers
 // that are missing in what is received are messages that were removed before they came: that
 // is a gap for everybody.
@@ -28,6 +28,6 @@
 // also has the epoch of each history, which changes when its stream is lost, cut short, or
 // put back from an older copy.
 //
-// Locks, in this order: arrivals.mu, Store.mu, stream.mu, trims.mu and outgoing.mu. None is
+// Locks, in this order: arrivals.mu, Store.mu, stream.mu, outgoing.mu and trims.mu. None is
 // held over a call of NATS. arrivals.mu alone is held while a publisher is told.
 package nats

@@ -26,7 +26,8 @@ type received struct {
 	key     string
 	sender  []byte
 	owner   string
-	invalid bool // its sender is none
+	trim    string // the number of a trimNote
+	invalid bool   // its sender is none
 }
 
 const (
@@ -92,6 +93,7 @@ func (in *incoming) next() (*received, error) {
 		r.key = header.Get(jetstream.MsgIDHeader)
 		r.sender, r.invalid = parseSender(header)
 		r.owner = parseOwner(header)
+		r.trim = header.Get(headerTrim)
 		if in.headers {
 			r.size = 0
 			if _, err := fmt.Sscan(header.Get("Nats-Msg-Size"), &r.size); err != nil {

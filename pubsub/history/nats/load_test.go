@@ -26,15 +26,10 @@ func TestRemovedWhileItIsRead(t *testing.T) {
 	lower := limits
 	lower.Messages = 1
 	for name, remove := range map[string]func(a *Store) error{
-		"purge":      func(a *Store) error { _, err := a.Purge("h", "t", ""); return err },
-		"purge, all": func(a *Store) error { _, err := a.Purge("h", "", ""); return err },
-		"trim": func(a *Store) error {
-			head, err := a.Head("h", "t")
-			if err != nil {
-				return err
-			}
-			return a.find("h").trims.remove(ctx, "t", head.N-5)
-		},
+		"purge":         func(a *Store) error { _, err := a.Purge("h", "t", ""); return err },
+		"purge, all":    func(a *Store) error { _, err := a.Purge("h", "", ""); return err },
+		"trim":          func(a *Store) error { return trimMost(ctx, a, payer{tenant: "t"}) },
+		"trim of owner": func(a *Store) error { return trimMost(ctx, a, payer{owner: "a."}) },
 		"other limit": func(a *Store) error {
 			for _, l := range []history.Limits{lower, limits} {
 				if err := a.Define(history.Definition{Name: "h", Channels: []string{"#"}, Limits: l}); err != nil {
@@ -137,14 +132,27 @@ func TestLimitRaisedWhileItIsRead(t *testing.T) {
 	}
 }
 
-// fillHistory stores n messages behind the one of which it returns the position. Another tenant's,
-// which stays, is the first of the stream.
+// trimMost removes all but the last messages from the stream, as if that made room for others.
+func trimMost(ctx context.Context, s *Store, p payer) error {
+	st := s.find("h")
+	st.mu.Lock()
+	numbers := st.index.Numbers("t", "", 1_000_000)
+	st.mu.Unlock()
+	var list []trim
+	for _, n := range numbers[:len(numbers)-5] {
+		list = append(list, trim{"t", n, 1})
+	}
+	return st.trims.remove(ctx, p, list)
+}
+
+// fillHistory stores n messages, whose tenant is a.'s, behind the one of which it returns the position.
+// Another tenant's, which stays, is the first of the stream.
 func fillHistory(t *testing.T, s *Store, n int) wire.Position {
 	t.Helper()
 	put(t, s, "h", "other", "c", "stays")
-	at := put(t, s, "h", "t", "c", "the client has this")
+	at := putOf(t, s, "a.", "t", "c", "the client has this")
 	for i := range n {
-		put(t, s, "h", "t", "c", fmt.Sprint(i))
+		putOf(t, s, "a.", "t", "c", fmt.Sprint(i))
 	}
 	return at
 }

@@ -35,6 +35,9 @@ const (
 	purgeToken   = "c.purge."   // what it is about: messages before it are deleted; the payload is the id of the call
 	trimToken    = "c.trim."    // <rotation>.<tenant>: its messages up to a number, the payload, make room for others
 	trimmedToken = "c.trimmed." // likewise: they are removed
+	// likewise, of all tenants of an owner, in whose place <tenant> is; earlier versions ignore these
+	ownerTrimToken    = "c.otrim."
+	ownerTrimmedToken = "c.otrimmed."
 )
 
 // rotations is how many subjects there are for notes of a kind.

@@ -1,12 +1,18 @@
 package nats
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	client "github.com/nats-io/nats.go"
 
+	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/pubsub/history/internal/index"
+	"github.com/millrace/millrace/wire"
 )
 
 // Whose a tenant is comes back as it was sent, beside a sender or without; what is no name counts for nobody.
@@ -55,5 +61,140 @@ func TestOwnerIsStored(t *testing.T) {
 		if owner != "paint." {
 			t.Errorf("the tenant is %q's", owner)
 		}
+	}
+}
+
+// Of an owner with half of a history in thousands of tenants, each message makes room in another tenant. The
+// others' messages stay, none of theirs waits for that or is refused, and nothing piles up in the stream.
+func TestManyTenantsMakeRoom(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	a, b := open(t, natstest.Connect(s)), open(t, natstest.Connect(s))
+	small := func(d *history.Definition) { d.Limits.Size = history.MinSize }
+	define(t, a, definition("h", small))
+	define(t, b, definition("h", small))
+	follow(t, b, "h")
+	putOf(t, a, "quiet.", "quiet", "c", "1")
+	const tenants = 6000
+	results := make(chan history.Result, tenants)
+	for i := range tenants {
+		a.Append(&history.Message{
+			History: "h", Tenant: fmt.Sprint("loud", i), Channel: []byte("c"), Owner: "loud.",
+			Stored: func(_ *history.Message, r history.Result) { results <- r },
+		})
+	}
+	at := wire.Position{}
+	for i := range tenants {
+		r := natstest.Receive(t, "a result", results)
+		if r.Err != nil {
+			t.Fatalf("message %d: %v", i, r.Err)
+		}
+		if at = r.Position; i%500 == 0 {
+			at = putOf(t, b, "quiet.", "quiet", "c", "2")
+		}
+	}
+	for _, edge := range []*Store{a, b} {
+		awaitHead(t, edge, "h", at)
+		if page := read(t, edge, query("h", "quiet", "#", 0)); page.Removed.N > 0 || len(page.Messages) != 13 {
+			t.Errorf("of the other one's 13 messages, %d are left; up to %v is removed", len(page.Messages), page.Removed)
+		}
+	}
+	if notes := countNotes(t, operator(t, s.ClientURL())); notes == 0 || notes > 400 {
+		t.Errorf("%d notes", notes)
+	}
+	stream, err := operator(t, s.ClientURL()).Stream(context.Background(), "p_history_h")
+	must(t, err)
+	if state := stream.CachedInfo().State; state.FirstSeq > 20 || state.Bytes > history.MinSize {
+		t.Errorf("the stream begins at %d and has %d bytes", state.FirstSeq, state.Bytes)
+	}
+	later := open(t, natstest.Connect(s))
+	define(t, later, definition("h", small))
+	for tenant, lost := range map[string]bool{"loud0": true, "quiet": false} {
+		if page := read(t, later, query("h", tenant, "#", 0)); (page.Removed.N > 0) != lost {
+			t.Errorf("an edge that comes later says of %s that up to %v is removed", tenant, page.Removed)
+		}
+	}
+	if page := read(t, later, query("h", "nobody", "#", 0)); page.Removed.N+500 > at.N { // what is left is newer
+		t.Errorf("an edge that comes later says of a tenant without messages that up to %v is removed, of %v", page.Removed, at)
+	}
+}
+
+// Whoever's messages cannot be removed fast enough waits, and others do not; beyond a bound, the oldest of
+// all go. What another edge has begun to remove is left to it, for a while.
+func TestTrimsOfPayer(t *testing.T) {
+	st := newStream(new(Store), "h")
+	st.size.Store(24 << 10) // 1 KiB may wait for each
+	add := func(owner, tenant string, n uint64) bool {
+		return st.trims.add(owner, tenant, &index.Entry{N: n, Size: 256 - index.EntryOverhead})
+	}
+	for n := range uint64(5) {
+		if !add("a.", fmt.Sprint("a.", n), n+1) {
+			t.Fatalf("message %d is refused", n)
+		}
+	}
+	for i := range 4 {
+		for _, owner := range []string{"a.", "b."} {
+			must(t, st.out.push(&history.Message{History: "h", Tenant: fmt.Sprint(owner, i), Owner: owner, Channel: []byte("c")}))
+		}
+	}
+	take := func() (owners string) {
+		for m := st.out.next(); m != nil; m = st.out.next() {
+			owners += m.Owner
+		}
+		return owners
+	}
+	if got := take(); got != "b.b.b.b." {
+		t.Errorf("while one has to wait, %q is sent", got)
+	}
+	now := time.Now()
+	p, list, _ := st.trims.next(now)
+	if p.owner != "a." || len(list) != 5 {
+		t.Errorf("%+v, %d messages are to be removed", p, len(list))
+	}
+	if _, list, wait := st.trims.next(now); list != nil || wait <= 0 || wait > claimTime {
+		t.Errorf("what is removed already: %d messages, and %v", len(list), wait)
+	}
+	st.trims.claim(p)
+	if _, list, _ := st.trims.next(now.Add(2 * claimTime)); len(list) != 5 {
+		t.Errorf("%d messages of an edge that does not come back", len(list))
+	}
+	st.trims.done(p, 4)
+	if got := take(); got != "a.a.a.a." {
+		t.Errorf("when there is room, %q is sent", got)
+	}
+	n := uint64(100)
+	for add("", "large", n) {
+		n++
+	}
+	if st.trims.bytes > 2<<10+256 || st.trims.bytes < 2<<10 {
+		t.Errorf("%d bytes wait to be removed", st.trims.bytes)
+	}
+	if !st.trims.isBehind(payer{tenant: "large"}) || st.trims.isBehind(payer{owner: "a."}) {
+		t.Error("not the one waits that is behind")
+	}
+	if st.trims.done(payer{tenant: "large"}, n); st.trims.bytes != 256 || st.trims.behind.Load() != 0 || len(st.trims.of) != 1 {
+		t.Errorf("left: %d bytes of %d", st.trims.bytes, len(st.trims.of))
+	}
+}
+
+// Notes about cuts come back as they were written; of a broken one it is not known whom it is about.
+func TestTrimNotes(t *testing.T) {
+	n := newNames("p")
+	for _, want := range []trimNote{
+		{payer{owner: "a."}, 7, false}, {payer{owner: "a."}, 7, true}, {payer{tenant: "t.u"}, 7, false}, {payer{tenant: "t"}, 7, true},
+	} {
+		subject := strings.TrimPrefix(want.payer.note(n, "h", want.done), n.subjects("h"))
+		if got, is := parseTrim(subject, "7"); !is || got != want {
+			t.Errorf("%s: %+v, want %+v", subject, got, want)
+		}
+		if got, is := parseTrim(subject, "x"); !is || got.payer != want.payer || got.to != 0 {
+			t.Errorf("%s without a number: %+v", subject, got)
+		}
+		if got, is := parseTrim(strings.TrimSuffix(subject, tenantEnd), "7"); !is || got.payer != (payer{}) {
+			t.Errorf("%s, broken: %+v", subject, got)
+		}
+	}
+	if _, is := parseTrim("c.mark.1", "7"); is {
+		t.Error("a mark is taken for one")
 	}
 }

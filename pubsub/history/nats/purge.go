@@ -49,7 +49,7 @@ func (s *Store) Purge(name, tenant, channel string) (removed int, err error) {
 		return 0, history.ErrUnavailable
 	}
 	stream := s.names.stream(name)
-	if err := s.eraseAll(stream, was.numbers); err != nil {
+	if err := deleteAll(was.numbers, func(n uint64) error { return s.delete(s.ctx, stream, n, true) }); err != nil {
 		return 0, errors.Join(history.ErrUnavailable, err)
 	}
 	filter := s.names.tenantFilter(name, tenant)
@@ -62,17 +62,17 @@ func (s *Store) Purge(name, tenant, channel string) (removed int, err error) {
 	return was.removed, nil
 }
 
-// eraseAll erases messages, some at a time.
-func (s *Store) eraseAll(stream string, list []uint64) error {
+// deleteAll calls one for each number, some at a time.
+func deleteAll(list []uint64, one func(n uint64) error) error {
 	var waiting sync.WaitGroup
 	next := make(chan uint64)
-	failures := make(chan error, maxErasing)
-	for range min(maxErasing, len(list)) {
+	failures := make(chan error, maxDeleting)
+	for range min(maxDeleting, len(list)) {
 		waiting.Go(func() {
 			var failed error
 			for n := range next {
 				if failed == nil {
-					failed = s.erase(s.ctx, stream, n)
+					failed = one(n)
 				}
 			}
 			failures <- failed
@@ -91,5 +91,5 @@ func (s *Store) eraseAll(stream string, list []uint64) error {
 	return all
 }
 
-// maxErasing is how many messages are erased at once.
-const maxErasing = 32
+// maxDeleting is how many messages are deleted at once.
+const maxDeleting = 32

@@ -29,6 +29,7 @@ type outgoing struct {
 func newOutgoing(st *stream) *outgoing {
 	o := &outgoing{stream: st, wake: make(chan struct{}, 1), channels: map[string]int{}}
 	o.queue.Most, o.queue.MostBytes = maxQueued, maxQueuedBytes
+	o.queue.Held = func(owner, tenant string) bool { return st.trims.isBehind(payer{owner, tenant}) }
 	return o
 }
 

@@ -2,7 +2,6 @@ package nats
 
 import (
 	"encoding/hex"
-	"strconv"
 	"strings"
 	"time"
 
@@ -126,22 +125,19 @@ func (st *stream) remember(tenant string, m *received, at wire.Position) {
 // known what it has removed, so all of the tenant before it counts as that. The caller holds
 // st.mu.
 func (st *stream) takeNote(m *received, rest string, at wire.Position, loading bool) {
+	number := m.trim
+	if number == "" {
+		number = string(m.payload)
+	}
+	if n, is := parseTrim(rest, number); is {
+		st.takeTrim(n, at, loading)
+		return
+	}
 	var tenant, channel string
 	switch {
 	case strings.HasPrefix(rest, purgeToken):
 		tenant, channel = splitNote(rest[len(purgeToken):])
 		st.purgeIndex(tenant, channel, string(m.payload))
-	case strings.HasPrefix(rest, trimToken):
-		tenant = trimmedTenant(rest[len(trimToken):])
-		if to, err := strconv.ParseUint(string(m.payload), 10, 64); err == nil && tenant != "" {
-			st.index.RemoveTo(tenant, to)
-		}
-	case strings.HasPrefix(rest, trimmedToken):
-		tenant = trimmedTenant(rest[len(trimmedToken):])
-		if to, err := strconv.ParseUint(string(m.payload), 10, 64); err == nil {
-			st.trims.done(tenant, to)
-		}
-		return
 	case !strings.HasPrefix(rest, floorToken): // a mark
 		return
 	}
@@ -163,13 +159,6 @@ func splitNote(about string) (tenant, channel string) {
 		return string(t), string(c)
 	}
 	return "", ""
-}
-
-// trimmedTenant reads whom a note about a cut is about, behind its rotation.
-func trimmedTenant(about string) string {
-	_, about, _ = strings.Cut(about, ".")
-	tenant, _ := splitNote(about)
-	return tenant
 }
 
 // purgeIndex removes what is purged from the index, in steps between which others have the

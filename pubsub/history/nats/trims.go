@@ -3,97 +3,173 @@ package nats
 import (
 	"context"
 	"math/rand/v2"
-	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/millrace/millrace/pubsub/history/internal/index"
 )
 
-// trims removes from the stream what the index has removed of tenants that have more than
-// half of the history. Otherwise the stream, which knows no tenants, would remove the oldest
-// messages of all, and with them those of others.
+// trims removes from the stream what the index has removed of a tenant that has more than
+// half of the history, or of an owner of tenants that has. Otherwise the stream, which knows neither,
+// would remove the oldest messages of all, and with them those of others.
 //
 // All edges see the same, and would do the same. The one that is first tells the others by a
 // note, which also says to those that read the stream later that something was removed.
+//
+// Whoever is removed from waits for that with what it stores, and nobody else does. Where others store so
+// much that it cannot be removed as fast, trims takes no more, and the oldest messages of all go.
 type trims struct {
 	stream *stream
 	wake   chan struct{} // with room for one
+	behind atomic.Int32  // how many of of are behind
 
 	mu    sync.Mutex // guards the rest
-	of    map[string][]trim
+	of    map[payer]*pendingTrims
 	bytes int64 // of all
 }
 
-// trim is a message that is to be removed. Those of a tenant ascend.
+// pendingTrims are the messages of one payer that are to be removed.
+type pendingTrims struct {
+	list   []trim
+	bytes  int64
+	behind bool
+	// until then some edge is taken to remove what there is
+	claimed time.Time
+}
+
+// trim is a message that is to be removed.
 type trim struct {
-	n    uint64
-	size int64
+	tenant string
+	n      uint64
+	size   int64
 }
 
 func newTrims(st *stream) *trims {
-	return &trims{stream: st, wake: make(chan struct{}, 1), of: map[string][]trim{}}
+	return &trims{stream: st, wake: make(chan struct{}, 1), of: map[payer]*pendingTrims{}}
 }
 
-// add takes an entry that is about to go from the index.
-func (t *trims) add(_, tenant string, e *index.Entry) bool {
+// add takes an entry that is about to go from the index, unless there are too many.
+func (t *trims) add(owner, tenant string, e *index.Entry) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	size := int64(e.Size) + index.EntryOverhead
-	t.of[tenant] = append(t.of[tenant], trim{e.N, size})
-	if t.bytes += size; t.bytes > t.batch() {
-		signal(t.wake)
+	if t.bytes > 2*t.stream.trimLimit() {
+		return false
 	}
+	p := payer{owner: owner}
+	if owner == "" {
+		p.tenant = tenant
+	}
+	of := t.of[p]
+	if of == nil {
+		of = new(pendingTrims)
+		t.of[p] = of
+	}
+	size := int64(e.Size) + index.EntryOverhead
+	of.list = append(of.list, trim{tenant, e.N, size})
+	t.count(of, size)
 	return true
 }
 
-// done notes that all of a tenant up to a number is removed.
-func (t *trims) done(tenant string, to uint64) {
+// count counts bytes that are to be removed. The caller holds t.mu.
+func (t *trims) count(of *pendingTrims, bytes int64) {
+	of.bytes += bytes
+	t.bytes += bytes
+	switch behind := of.bytes > t.stream.trimLimit(); {
+	case behind && !of.behind:
+		t.behind.Add(1)
+		of.behind = true
+	case !behind && of.behind:
+		t.behind.Add(-1)
+		of.behind = false
+	}
+	if t.bytes > t.batch() {
+		signal(t.wake)
+	}
+}
+
+// done notes that all of a payer up to a number is removed.
+func (t *trims) done(p payer, to uint64) {
 	t.mu.Lock()
-	list := t.of[tenant]
-	for len(list) > 0 && list[0].n <= to {
-		t.bytes -= list[0].size
-		list = list[1:]
+	defer t.mu.Unlock()
+	of := t.of[p]
+	if of == nil {
+		return
 	}
-	if t.of[tenant] = list; len(list) == 0 {
-		delete(t.of, tenant)
+	var left []trim
+	removed := int64(0)
+	for _, one := range of.list {
+		if one.n <= to {
+			removed += one.size
+		} else {
+			left = append(left, one)
+		}
 	}
-	t.mu.Unlock()
+	of.list, of.claimed = left, time.Time{}
+	t.count(of, -removed)
+	if len(left) == 0 {
+		delete(t.of, p)
+	}
 	signal(t.stream.out.wake)
+}
+
+// claim notes that some edge removes what there is of a payer.
+func (t *trims) claim(p payer) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if of := t.of[p]; of != nil {
+		of.claimed = time.Now().Add(claimTime)
+	}
 }
 
 // reset forgets all.
 func (t *trims) reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.of, t.bytes = map[string][]trim{}, 0
+	t.of, t.bytes = map[payer]*pendingTrims{}, 0
+	t.behind.Store(0)
+	signal(t.stream.out.wake)
 }
 
-// isBehind reports whether so much waits to be removed that nothing more may be stored.
-func (t *trims) isBehind() bool {
+// isBehind reports whether so much of a payer waits to be removed that it may store nothing more.
+func (t *trims) isBehind(p payer) bool {
+	if t.behind.Load() == 0 || p == (payer{}) {
+		return false
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.bytes > t.stream.trimLimit()
+	of := t.of[p]
+	return of != nil && of.behind
 }
 
-// trimLimit is how much may wait to be removed: less than what the stream has more room for
-// than the index.
+// trimLimit is how much of one payer may wait to be removed, and half of what may wait of all: less than
+// what the stream has more room for than the index.
 func (st *stream) trimLimit() int64 { return st.size.Load() / 24 }
 
 // batch is how much waits at least before it is removed: each removal takes room for its notes.
 func (t *trims) batch() int64 { return t.stream.trimLimit() / 4 }
 
-// maxTrimDelay is how long an edge waits at most for another one to be first.
-const maxTrimDelay = 10 * time.Millisecond
-
-// trimPause is how long an edge waits when a removal has failed.
-const trimPause = time.Second
+const (
+	// maxTrimDelay is how long an edge waits at most for another one to be first.
+	maxTrimDelay = 10 * time.Millisecond
+	// trimPause is how long an edge waits when a removal has failed: each try may leave a note.
+	trimPause = time.Second
+	// claimTime is how long an edge waits for one that was first.
+	claimTime = 5 * time.Second
+	// maxTrimmed is how many messages are removed for one note at most.
+	maxTrimmed = 4096
+	// fewTrimmed is how many messages of a tenant are removed one by one.
+	fewTrimmed = 16
+)
 
 // run removes what there is, until ctx is done.
 func (t *trims) run(ctx context.Context) {
+	again := time.NewTimer(0) // to look at what another edge has claimed
+	defer again.Stop()
 	for {
 		select {
 		case <-t.wake:
+		case <-again.C:
 		case <-ctx.Done():
 			return
 		}
@@ -102,47 +178,97 @@ func (t *trims) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		t.mu.Lock()
-		now := map[string]uint64{}
-		for tenant, list := range t.of {
-			if t.bytes > t.batch() { // another edge was not first
-				now[tenant] = list[len(list)-1].n
-			}
-		}
-		t.mu.Unlock()
-		for tenant, to := range now {
-			if err := t.remove(ctx, tenant, to); err != nil {
-				if ctx.Err() == nil {
-					t.stream.store.warn("a tenant that has more than half of history "+t.stream.name+" cannot be cut", err)
-				}
-				signal(t.wake)
-				select { // each try may leave a note
-				case <-time.After(trimPause):
-				case <-ctx.Done():
+		for ctx.Err() == nil {
+			p, list, wait := t.next(time.Now())
+			if list == nil {
+				if wait > 0 {
+					again.Reset(wait)
 				}
 				break
+			}
+			if err := t.remove(ctx, p, list); err != nil && ctx.Err() == nil {
+				t.stream.store.warn("who has more than half of history "+t.stream.name+" cannot be cut", err)
+				t.retry(p)
 			}
 		}
 	}
 }
 
-// remove removes the messages of a tenant up to a number from the stream, and its notes there,
-// in whose place this one is. A note comes first: who reads the stream must not miss them
-// without being told. Another one says that there is room again.
-func (t *trims) remove(ctx context.Context, tenant string, to uint64) error {
+// next claims what is to be removed next: the most that waits of a payer, if it is enough in all. If it is
+// claimed already, wait is for how long.
+func (t *trims) next(now time.Time) (p payer, list []trim, wait time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.bytes <= t.batch() {
+		return p, nil, 0
+	}
+	var most *pendingTrims
+	for who, of := range t.of {
+		if left := of.claimed.Sub(now); left > 0 {
+			if wait == 0 || left < wait {
+				wait = left
+			}
+		} else if most == nil || of.bytes > most.bytes {
+			p, most = who, of
+		}
+	}
+	if most == nil {
+		return p, nil, wait
+	}
+	most.claimed = now.Add(claimTime)
+	return p, append(list, most.list[:min(len(most.list), maxTrimmed)]...), 0
+}
+
+// retry has a removal that failed tried again, after a pause.
+func (t *trims) retry(p payer) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if of := t.of[p]; of != nil {
+		of.claimed = time.Now().Add(trimPause)
+	}
+}
+
+// remove removes messages of a payer from the stream, and its notes there, in whose place this one is. A
+// note comes first: who reads the stream must not miss them without being told. Another one says that
+// there is room again. Both have the highest number: what the payer has below it that is not in the list
+// was removed before, or is told as removed to those that read the stream later, or came to the payer with
+// a tenant, and goes next.
+func (t *trims) remove(ctx context.Context, p payer, list []trim) error {
 	s, name := t.stream.store, t.stream.name
-	number := strconv.AppendUint(nil, to, 10)
-	if _, err := s.publish(ctx, s.names.note(name, rotated(trimToken)+".", tenant, ""), number); err != nil {
+	to := uint64(0)
+	for _, one := range list {
+		to = max(to, one.n)
+	}
+	if err := s.publishTrim(ctx, name, trimNote{p, to, false}); err != nil {
 		return err
 	}
-	for _, filter := range []string{
-		s.names.tenantFilter(name, tenant),
-		s.names.note(name, trimToken+"*.", tenant, ""), s.names.note(name, trimmedToken+"*.", tenant, ""),
-	} {
+	if err := t.removeEach(ctx, list); err != nil {
+		return err
+	}
+	for _, filter := range []string{p.notes(s.names, name, false), p.notes(s.names, name, true)} {
 		if err := s.purge(ctx, s.names.stream(name), filter, to+1); err != nil {
 			return err
 		}
 	}
-	_, err := s.publish(ctx, s.names.note(name, rotated(trimmedToken)+".", tenant, ""), number)
-	return err
+	return s.publishTrim(ctx, name, trimNote{p, to, true})
+}
+
+// removeEach removes messages: many of a tenant by one call.
+func (t *trims) removeEach(ctx context.Context, list []trim) error {
+	s, stream := t.stream.store, t.stream.store.names.stream(t.stream.name)
+	byTenant := map[string][]uint64{}
+	for _, one := range list {
+		byTenant[one.tenant] = append(byTenant[one.tenant], one.n)
+	}
+	var single []uint64
+	for tenant, numbers := range byTenant {
+		if len(numbers) <= fewTrimmed {
+			single = append(single, numbers...)
+			continue
+		}
+		if err := s.purge(ctx, stream, s.names.tenantFilter(t.stream.name, tenant), numbers[len(numbers)-1]+1); err != nil {
+			return err
+		}
+	}
+	return deleteAll(single, func(n uint64) error { return s.delete(ctx, stream, n, false) })
 }

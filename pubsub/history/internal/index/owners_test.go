@@ -319,6 +319,24 @@ func TestKeysOfOwner(t *testing.T) {
 	}
 }
 
+// Who reads later what an owner's tenants have is told of what was removed for its share: of those that
+// are known, and of those of which nothing is left; but not of the tenants of others.
+func TestRaiseOwnedFloors(t *testing.T) {
+	h := New(1, history.DefaultLimits(), nil)
+	add := func(owner, tenant string, n uint64) {
+		h.Add(owner, tenant, []byte("c"), wire.Position{Epoch: 1, N: n, T: n}, nil, nil, 0)
+	}
+	add("b", "b", 2)
+	add("a", "a", 7)
+	h.RaiseOwnedFloors("a", wire.Position{Epoch: 1, N: 5, T: 5})
+	add("a", "later", 8)
+	for tenant, want := range map[string]uint64{"a": 5, "b": 0, "later": 5, "gone": 5} {
+		if got := h.Floor(tenant).N; got != want {
+			t.Errorf("of %s, all up to %d is removed, want %d", tenant, got, want)
+		}
+	}
+}
+
 // The keys of an owner take half of those that are remembered, in any number of tenants.
 func TestOwnersShareKeys(t *testing.T) {
 	l := history.DefaultLimits()

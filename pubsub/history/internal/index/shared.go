@@ -26,6 +26,18 @@ func (t *Tenant) lostTo() place {
 	return at
 }
 
+// RaiseOwnedFloors counts all up to a position as removed, of the tenants of an owner, and of those that
+// are not known yet.
+func (h *History) RaiseOwnedFloors(owner string, to wire.Position) {
+	at := place{to.N, to.T}
+	h.base.raise(at)
+	for _, t := range h.tenants {
+		if t.owner.name == owner {
+			t.floor.raise(at)
+		}
+	}
+}
+
 // RemoveTo removes the messages of a tenant up to a number.
 func (h *History) RemoveTo(tenant string, n uint64) {
 	t := h.tenants[tenant]
