@@ -93,13 +93,13 @@ func TestOlderCopyNewTenant(t *testing.T) {
 // manyTenants is more than an index remembers without messages.
 const manyTenants = 8192 + 200
 
-func putAll(t *testing.T, s *Store, prefix string, n int) {
+func putAll(t *testing.T, s *Store, owner, prefix string, n int) {
 	t.Helper()
 	var done sync.WaitGroup
 	for i := range manyTenants {
 		for range n {
 			done.Add(1)
-			s.Append(&history.Message{History: "h", Tenant: fmt.Sprint(prefix, i), Channel: []byte("c"), Stored: func(_ *history.Message, r history.Result) {
+			s.Append(&history.Message{History: "h", Owner: owner, Tenant: fmt.Sprint(prefix, i), Channel: []byte("c"), Stored: func(_ *history.Message, r history.Result) {
 				if r.Err != nil {
 					t.Error(r.Err)
 				}
@@ -117,7 +117,7 @@ func TestReopenManyTenants(t *testing.T) {
 			dir := t.TempDir()
 			s := open(t, Config{Dir: dir})
 			define(t, s, func(l *history.Limits) { l.Messages = 1 })
-			putAll(t, s, "t", 2)
+			putAll(t, s, "", "t", 2)
 			put(t, s, history.Message{Channel: []byte("c")})
 			if purged {
 				must(t, errorOf(s.Purge("h", "", "")))
@@ -157,7 +157,7 @@ func TestForgottenTenantsReopen(t *testing.T) {
 	}
 	last, _ := s.Head("h", "t")
 	for _, prefix := range []string{"a", "b"} {
-		putAll(t, s, prefix, 1)
+		putAll(t, s, "", prefix, 1)
 		must(t, errorOf(s.Purge("h", "", "")))
 	}
 	for range 2 {

@@ -49,11 +49,11 @@ func TestOwnersOutliveARestart(t *testing.T) {
 	if _, err := s.Purge("h", "t", ""); err != nil {
 		t.Fatal(err)
 	}
-	putAll(t, s, "many", 1)
+	putAll(t, s, "a.", "many", 1)
 	if _, err := s.Purge("h", "", ""); err != nil {
 		t.Fatal(err)
 	}
-	putAll(t, s, "more", 1) // so that idle ones are forgotten
+	putAll(t, s, "", "more", 1) // so that idle ones are forgotten
 	must(t, s.Close())
 	s = open(t, Config{Dir: dir})
 	k, err := s.set.Find("h")

@@ -274,7 +274,7 @@ func TestPurgeErasesWhatReadersKept(t *testing.T) {
 func TestRemovalsInParts(t *testing.T) {
 	s := open(t, Config{Dir: t.TempDir()})
 	define(t, s, func(l *history.Limits) { l.Messages = 100_000 })
-	putAll(t, s, "t", 2) // of manyTenants each
+	putAll(t, s, "", "t", 2) // of manyTenants each
 	k := mustFind(t, s)
 	s.commit.Lock() // the committer removes nothing meanwhile
 	defer s.commit.Unlock()

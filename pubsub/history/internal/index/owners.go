@@ -11,6 +11,9 @@ type owner struct {
 	oldest ownedHeap // its tenants with messages, the one with the oldest message first
 }
 
+// idle returns how many of its tenants have no messages.
+func (o *owner) idle() int { return o.users - len(o.oldest) }
+
 // Takes reports whether a tenant gets another owner by a message. Somebody else's it becomes while it has
 // no messages: who stores something in a tenant does not take what it has from its owner. Empty: that
 // is not known.

@@ -241,7 +241,9 @@ func TestOwnersAreCounted(t *testing.T) {
 			now = now.Add(30 * time.Minute)
 			h.Expire(now, MaxStep)
 		case 2:
-			h.forgetIdle()
+			if len(h.tenants) > 0 {
+				h.forgetIdle()
+			}
 		case 3:
 			h.SetOwner(tenant, owners[random.IntN(3)])
 		default:
@@ -250,6 +252,30 @@ func TestOwnersAreCounted(t *testing.T) {
 		if i%50 == 0 {
 			countOwned(t, h)
 		}
+	}
+}
+
+// Whoever makes very many tenants has none of others' forgotten, whose clients would be told of a gap.
+func TestIdleTenantsOfOthers(t *testing.T) {
+	h := New(1, history.DefaultLimits(), nil)
+	now := time.UnixMilli(1_000_000)
+	add := func(owner, tenant string) {
+		h.Add(owner, tenant, []byte("c"), h.Next(tenant, now), nil, nil, 0)
+		for p := NewPurge(h, tenant, ""); !p.Step(); {
+		}
+	}
+	add("b", "quiet")
+	for i := range 3 * maxIdleTenants {
+		add("a", fmt.Sprint("a", i))
+	}
+	if !h.Has("quiet") || len(h.tenants) > maxIdleTenants+1 {
+		t.Errorf("%d tenants are known; the other one's is: %v", len(h.tenants), h.Has("quiet"))
+	}
+	for i := range 2 * maxIdleTenants { // of whom nobody has many
+		add(fmt.Sprint("owner", i), fmt.Sprint("b", i))
+	}
+	if len(h.tenants) > maxIdleTenants+1 || len(h.owners) > maxIdleTenants+1 {
+		t.Errorf("%d tenants of %d owners are known", len(h.tenants), len(h.owners))
 	}
 }
 

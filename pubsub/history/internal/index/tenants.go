@@ -34,10 +34,18 @@ func (h *History) begin(name string, first wire.Position) *Tenant {
 	return h.add(name, at, h.opened)
 }
 
-// forgetIdle forgets the tenants without messages.
+// forgetIdle forgets the tenants without messages of the owner that has most of them. Where nobody has
+// many, all are forgotten: each call looks at all tenants.
 func (h *History) forgetIdle() {
+	var most *owner
+	for _, o := range h.owners {
+		if most == nil || o.idle() > most.idle() {
+			most = o
+		}
+	}
+	all := most.idle() < maxIdleTenants/16
 	for name, t := range h.tenants {
-		if t.live > 0 {
+		if t.live > 0 || !all && t.owner != most {
 			continue
 		}
 		h.base = place{max(h.base.n, t.head.N), max(h.base.t, t.head.T)}
