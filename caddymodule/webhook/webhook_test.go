@@ -318,10 +318,11 @@ func TestIssuersShareQuestions(t *testing.T) {
 	r.block = make(chan struct{})
 	h := r.open(func(h *Webhook) {
 		asking("connect")(h)
-		h.Ask.MaxInFlight, h.Ask.Timeout = 4, caddy.Duration(time.Minute) // nobody gives up on a slow machine
+		h.Ask.MaxInFlight, h.Ask.Timeout = 4, caddy.Duration(4*time.Second)
 		h.Queue = 10
 		h.BatchDelay = caddy.Duration(time.Minute)
 	})
+	h.worker.ask.timeout = 3 * time.Minute // nobody gives up on a slow machine
 	of := func(issuer, token string) hook.Client {
 		c := client(1, token)
 		c.Issuer = issuer
