@@ -154,9 +154,13 @@ func TestTrimsOfPayer(t *testing.T) {
 	if _, list, wait := st.trims.next(now); list != nil || wait <= 0 || wait > claimTime {
 		t.Errorf("what is removed already: %d messages, and %v", len(list), wait)
 	}
-	st.trims.claim(p)
-	if _, list, _ := st.trims.next(now.Add(2 * claimTime)); len(list) != 5 {
-		t.Errorf("%d messages of an edge that does not come back", len(list))
+	st.trims.claim(p, now.Add(claimTime/2))
+	if _, list, _ := st.trims.next(now.Add(claimTime)); len(list) != 5 {
+		t.Errorf("%d messages of an edge that does not come back, or tries again and again", len(list))
+	}
+	st.trims.done(p, 0)
+	if _, list, wait := st.trims.next(now.Add(claimTime)); len(list) != 5 {
+		t.Errorf("%d messages, and a wait of %v, of one that could remove nothing", len(list), wait)
 	}
 	st.trims.done(p, 4)
 	if got := take(); got != "a.a.a.a." {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"time"
 
 	client "github.com/nats-io/nats.go"
 
@@ -17,7 +18,7 @@ type payer struct{ owner, tenant string }
 // removed.
 type trimNote struct {
 	payer payer  // nobody: the note is broken
-	to    uint64 // 0: it is not known, as it has a payload and no header, and was loaded
+	to    uint64 // 0: it is not known, as it has a payload and no header, and was loaded; or nothing was, of done
 	done  bool
 }
 
@@ -91,7 +92,7 @@ func (st *stream) takeTrim(n trimNote, at wire.Position, loading bool) {
 	case n.done:
 		st.trims.done(n.payer, n.to)
 	case n.payer.owner != "":
-		st.trims.claim(n.payer)
+		st.trims.claim(n.payer, time.Now())
 		if !loading {
 			return
 		}
@@ -100,7 +101,7 @@ func (st *stream) takeTrim(n trimNote, at wire.Position, loading bool) {
 		}
 		st.index.RaiseOwnedFloors(n.payer.owner, at)
 	case n.payer.tenant != "":
-		st.trims.claim(n.payer)
+		st.trims.claim(n.payer, time.Now())
 		st.index.RemoveTo(n.payer.tenant, n.to)
 		if loading {
 			st.index.Skip(n.payer.tenant, at)

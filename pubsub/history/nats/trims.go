@@ -88,7 +88,7 @@ func (t *trims) count(of *pendingTrims, bytes int64) {
 	}
 }
 
-// done notes that all of a payer up to a number is removed.
+// done notes that all of a payer up to a number is removed; 0: an edge could remove nothing.
 func (t *trims) done(p payer, to uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -113,12 +113,13 @@ func (t *trims) done(p payer, to uint64) {
 	signal(t.stream.out.wake)
 }
 
-// claim notes that some edge removes what there is of a payer.
-func (t *trims) claim(p payer) {
+// claim notes that some edge removes what there is of a payer. It does not prolong what that has: an edge that
+// fails, and tries again and again, keeps nobody else from it.
+func (t *trims) claim(p payer, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if of := t.of[p]; of != nil {
-		of.claimed = time.Now().Add(claimTime)
+	if of := t.of[p]; of != nil && of.claimed.Before(now) {
+		of.claimed = now.Add(claimTime)
 	}
 }
 
@@ -152,8 +153,9 @@ func (t *trims) batch() int64 { return t.stream.trimLimit() / 4 }
 const (
 	// maxTrimDelay is how long an edge waits at most for another one to be first.
 	maxTrimDelay = 10 * time.Millisecond
-	// trimPause is how long an edge waits when a removal has failed: each try may leave a note.
-	trimPause = time.Second
+	// trimPause is how long an edge waits when a removal has failed, and maxTrimPause when many have in a
+	// row: each try may leave notes, and meanwhile other edges wait.
+	trimPause, maxTrimPause = time.Second, time.Minute
 	// claimTime is how long an edge waits for one that was first.
 	claimTime = 5 * time.Second
 	// maxTrimmed is how many messages are removed for one note at most.
@@ -166,6 +168,7 @@ const (
 func (t *trims) run(ctx context.Context) {
 	again := time.NewTimer(0) // to look at what another edge has claimed
 	defer again.Stop()
+	pause := time.Duration(0) // after the last removal
 	for {
 		select {
 		case <-t.wake:
@@ -186,9 +189,17 @@ func (t *trims) run(ctx context.Context) {
 				}
 				break
 			}
-			if err := t.remove(ctx, p, list); err != nil && ctx.Err() == nil {
-				t.stream.store.warn("who has more than half of history "+t.stream.name+" cannot be cut", err)
-				t.retry(p)
+			err := t.remove(ctx, p, list)
+			if err == nil || ctx.Err() != nil {
+				pause = 0
+				continue
+			}
+			t.stream.store.warn("who has more than half of history "+t.stream.name+" cannot be cut", err)
+			_ = t.stream.store.publishTrim(ctx, t.stream.name, trimNote{payer: p, done: true}) // so that others may
+			pause = min(max(2*pause, trimPause), maxTrimPause)
+			select {
+			case <-time.After(pause):
+			case <-ctx.Done():
 			}
 		}
 	}
@@ -217,15 +228,6 @@ func (t *trims) next(now time.Time) (p payer, list []trim, wait time.Duration) {
 	}
 	most.claimed = now.Add(claimTime)
 	return p, append(list, most.list[:min(len(most.list), maxTrimmed)]...), 0
-}
-
-// retry has a removal that failed tried again, after a pause.
-func (t *trims) retry(p payer) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if of := t.of[p]; of != nil {
-		of.claimed = time.Now().Add(trimPause)
-	}
 }
 
 // remove removes messages of a payer from the stream, and its notes there, in whose place this one is. A
