@@ -19,7 +19,7 @@ const (
 	maxQueued      = 64 << 10
 	maxQueuedBytes = 64 << 20
 	// maxSent and maxSentBytes bound those that wait for the stream's answer. In a small
-	// history it is a share of its size: what is under way is not counted there yet.
+	// history it is a share of its size: what is under way is not counted there yet; see trims.
 	maxSent      = 4096
 	maxSentBytes = 4 << 20
 	minSentBytes = 16 << 10
@@ -61,9 +61,8 @@ func (o *outgoing) run(ctx context.Context) {
 // sendNext sends the first message, and reports whether it could.
 func (o *outgoing) sendNext() bool {
 	st := o.stream
-	most := int(min(max(st.size.Load()/64, minSentBytes), maxSentBytes))
 	o.mu.Lock()
-	if o.sent >= maxSent || o.sent > 0 && o.sentBytes >= most {
+	if o.sent >= maxSent || o.sent > 0 && o.sentBytes >= st.window() {
 		o.mu.Unlock()
 		return false
 	}
@@ -78,6 +77,9 @@ func (o *outgoing) sendNext() bool {
 	o.send(m)
 	return true
 }
+
+// window is how many bytes may be under way.
+func (st *stream) window() int { return int(min(max(st.size.Load()/128, minSentBytes), maxSentBytes)) }
 
 // send sends a message to the stream.
 func (o *outgoing) send(m *history.Message) {

@@ -123,7 +123,7 @@ func TestManyTenantsMakeRoom(t *testing.T) {
 // all go. What another edge has begun to remove is left to it, for a while.
 func TestTrimsOfPayer(t *testing.T) {
 	st := newStream(new(Store), "h")
-	st.size.Store(24 << 10) // 1 KiB may wait for each
+	st.size.Store(48 << 10) // 1 KiB may wait for each
 	add := func(owner, tenant string, n uint64) bool {
 		return st.trims.add(owner, tenant, &index.Entry{N: n, Size: 256 - index.EntryOverhead})
 	}
@@ -170,7 +170,7 @@ func TestTrimsOfPayer(t *testing.T) {
 	for add("", "large", n) {
 		n++
 	}
-	if st.trims.bytes > 2<<10+256 || st.trims.bytes < 2<<10 {
+	if tenth := int64(48 << 10 / 10); st.trims.bytes > tenth+256 || st.trims.bytes < tenth {
 		t.Errorf("%d bytes wait to be removed", st.trims.bytes)
 	}
 	if !st.trims.isBehind(payer{tenant: "large"}) || st.trims.isBehind(payer{owner: "a."}) {
@@ -178,6 +178,24 @@ func TestTrimsOfPayer(t *testing.T) {
 	}
 	if st.trims.done(payer{tenant: "large"}, n); st.trims.bytes != 256 || st.trims.behind.Load() != 0 || len(st.trims.of) != 1 {
 		t.Errorf("left: %d bytes of %d", st.trims.bytes, len(st.trims.of))
+	}
+}
+
+// What one payer has under way at several edges when it is stopped has room, too: no message of others goes
+// for it.
+func TestTrimsOfManyEdges(t *testing.T) {
+	for size, edges := range map[int64]int{history.MinSize: 5, history.DefaultLimits().Size: 10} {
+		st := newStream(new(Store), "h")
+		st.size.Store(size)
+		message := st.window() / 16
+		for i := range edges * 16 {
+			for i == 0 && !st.trims.isBehind(payer{owner: "a."}) {
+				st.trims.add("a.", "a.t", &index.Entry{Size: message - index.EntryOverhead})
+			}
+			if !st.trims.add("a.", "a.t", &index.Entry{Size: message - index.EntryOverhead}) {
+				t.Fatalf("of %d bytes: message %d of %d that are under way is refused", size, i, edges*16)
+			}
+		}
 	}
 }
 

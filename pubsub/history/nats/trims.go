@@ -53,7 +53,7 @@ func newTrims(st *stream) *trims {
 func (t *trims) add(owner, tenant string, e *index.Entry) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.bytes > 2*t.stream.trimLimit() {
+	if t.bytes > t.stream.size.Load()/10 {
 		return false
 	}
 	p := payer{owner: owner}
@@ -143,12 +143,14 @@ func (t *trims) isBehind(p payer) bool {
 	return of != nil && of.behind
 }
 
-// trimLimit is how much of one payer may wait to be removed, and half of what may wait of all: less than
-// what the stream has more room for than the index.
-func (st *stream) trimLimit() int64 { return st.size.Load() / 24 }
+// The stream has room for an eighth of its size more than the index; see limits. A tenth of it may wait to
+// be removed, so that one payer may have trimLimit there and, when it is stopped at that, what it has under
+// way from ten edges, or from five where the history is very small; see window. What waits at least before it
+// is removed is a batch: each removal takes room for its notes.
 
-// batch is how much waits at least before it is removed: each removal takes room for its notes.
-func (t *trims) batch() int64 { return t.stream.trimLimit() / 4 }
+func (st *stream) trimLimit() int64 { return st.size.Load() / 48 }
+
+func (t *trims) batch() int64 { return t.stream.trimLimit() / 2 }
 
 const (
 	// maxTrimDelay is how long an edge waits at most for another one to be first.
