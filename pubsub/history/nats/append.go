@@ -60,22 +60,33 @@ func (o *outgoing) run(ctx context.Context) {
 
 // sendNext sends the first message, and reports whether it could.
 func (o *outgoing) sendNext() bool {
-	st := o.stream
-	o.mu.Lock()
-	if o.sent >= maxSent || o.sent > 0 && o.sentBytes >= st.window() {
-		o.mu.Unlock()
-		return false
-	}
-	m := o.next()
+	m := o.begin()
 	if m == nil {
-		o.mu.Unlock()
 		return false
 	}
-	o.sent++
-	o.sentBytes += queue.Size(m)
-	o.mu.Unlock()
 	o.send(m)
 	return true
+}
+
+// begin takes the next message, if there is one and room for it.
+func (o *outgoing) begin() *history.Message {
+	st := o.stream
+	holds := st.trims.behind.Load() > 0
+	if holds {
+		st.mu.Lock()
+		defer st.mu.Unlock()
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.sent >= maxSent || o.sent > 0 && o.sentBytes >= st.window() {
+		return nil
+	}
+	m := o.next(holds)
+	if m != nil {
+		o.sent++
+		o.sentBytes += queue.Size(m)
+	}
+	return m
 }
 
 // window is how many bytes may be under way.

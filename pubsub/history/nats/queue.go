@@ -21,15 +21,15 @@ type outgoing struct {
 	mu        sync.Mutex // guards the rest
 	closed    bool
 	queue     queue.Queue
-	channels  map[string]int // messages under way, by tenant and channel
-	sent      int            // messages that wait for an answer
+	channels  map[string]int     // messages under way, by tenant and channel
+	held      map[payer][]string // tenants that wait until what is to be removed is, by for whom
+	sent      int                // messages that wait for an answer
 	sentBytes int
 }
 
 func newOutgoing(st *stream) *outgoing {
-	o := &outgoing{stream: st, wake: make(chan struct{}, 1), channels: map[string]int{}}
+	o := &outgoing{stream: st, wake: make(chan struct{}, 1), channels: map[string]int{}, held: map[payer][]string{}}
 	o.queue.Most, o.queue.MostBytes = maxQueued, maxQueuedBytes
-	o.queue.Held = func(owner, tenant string) bool { return st.trims.isBehind(payer{owner, tenant}) }
 	return o
 }
 
@@ -50,17 +50,52 @@ func (o *outgoing) push(m *history.Message) error {
 	return err
 }
 
-// next takes the message whose turn it is; nil: there is none that may be sent. The caller holds o.mu.
-func (o *outgoing) next() *history.Message {
+// next takes the message whose turn it is; nil: there is none that may be sent. holds: whoever has to make room
+// waits, and the caller also holds the stream's mu. It holds o.mu.
+func (o *outgoing) next(holds bool) *history.Message {
 	most := int(max(o.stream.underWay.Load(), 1))
-	return o.queue.Next(func(m *history.Message) bool {
+	ready := func(m *history.Message) bool {
+		if holds {
+			if p := o.stream.payerOf(m); o.stream.trims.isBehind(p) {
+				o.held[p] = append(o.held[p], m.Tenant)
+				return false
+			}
+		}
 		key := channelKey(m)
 		if o.channels[key] >= most {
 			return false // until one of the channel is answered
 		}
 		o.channels[key]++
 		return true
-	})
+	}
+	for {
+		more := o.resumeHeld()
+		if m := o.queue.Next(ready); m != nil || !more {
+			return m
+		}
+	}
+}
+
+// resumeEach is how many tenants go on for each message that is sent, when room was made: few, as most are to
+// wait again soon, and more than one, so that all come.
+const resumeEach = 4
+
+// resumeHeld has some tenants go on that had to wait, and reports whether there were any.
+func (o *outgoing) resumeHeld() (some bool) {
+	for p, tenants := range o.held {
+		if o.stream.trims.isBehind(p) {
+			continue
+		}
+		n := min(len(tenants), resumeEach)
+		for _, tenant := range tenants[:n] {
+			o.queue.Resume(o.stream.name, tenant)
+		}
+		if o.held[p] = tenants[n:]; n == len(tenants) {
+			delete(o.held, p)
+		}
+		some = true
+	}
+	return some
 }
 
 // end tells what became of a message that was sent.
@@ -101,6 +136,7 @@ func (o *outgoing) close() {
 func (o *outgoing) fail(why error, meant func(since time.Time) bool) {
 	o.mu.Lock()
 	list := o.queue.TakeAll(meant)
+	clear(o.held) // all resume
 	o.mu.Unlock()
 	for _, m := range list {
 		m.Stored(m, history.Result{Err: why})

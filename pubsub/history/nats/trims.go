@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/pubsub/history/internal/index"
 )
 
@@ -141,6 +142,18 @@ func (t *trims) isBehind(p payer) bool {
 	defer t.mu.Unlock()
 	of := t.of[p]
 	return of != nil && of.behind
+}
+
+// payerOf returns who makes room for a message: its tenant if that is behind, else whoever owns the tenant
+// then, not who publishes. The caller holds st.mu.
+func (st *stream) payerOf(m *history.Message) payer {
+	if p := (payer{tenant: m.Tenant}); st.trims.isBehind(p) {
+		return p
+	}
+	if st.index == nil {
+		return payer{owner: m.Owner}
+	}
+	return payer{owner: st.index.OwnerAfter(m.Tenant, m.Owner)}
 }
 
 // The stream has room for an eighth of its size more than the index; see limits. A tenth of it may wait to

@@ -16,9 +16,6 @@ import (
 // No tenant has more than half of the room, and no owner.
 type Queue struct {
 	Most, MostBytes int // there is room for
-	// Held reports whether an owner, or a tenant, has to wait for its turn, so that others have theirs;
-	// the other name is empty then. nil: nobody has to.
-	Held func(owner, tenant string) bool
 
 	messages, bytes int
 	tenants         map[tenantID]*tenant // those with messages
@@ -146,25 +143,19 @@ func (q *Queue) Next(ready func(m *history.Message) bool) *history.Message {
 
 // nextOf is Next in the turn of an owner.
 func (q *Queue) nextOf(o *owner, ready func(m *history.Message) bool) *history.Message {
-	if q.Held != nil && q.Held(o.name, "") {
-		return nil
-	}
 	for range o.turns.n {
 		t := o.turns.pop()
-		switch {
-		case q.Held != nil && q.Held("", t.id.name):
-			o.turns.push(t)
-		case ready != nil && !ready(t.list.front().message):
+		if ready != nil && !ready(t.list.front().message) {
 			t.waiting = true
-		default:
-			m := q.take(t)
-			if t.list.n > 0 {
-				o.turns.push(t)
-			} else {
-				q.keep(t)
-			}
-			return m
+			continue
 		}
+		m := q.take(t)
+		if t.list.n > 0 {
+			o.turns.push(t)
+		} else {
+			q.keep(t)
+		}
+		return m
 	}
 	return nil
 }
