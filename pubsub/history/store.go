@@ -37,7 +37,8 @@ type Message struct {
 	Key              []byte // 1 to wire.MaxKey bytes; nil: none
 	TokenID          string // of the publisher, which a key belongs to if there is no Sender
 	// Owner is whose the tenant is: somebody who can have any number of tenants. A name of up to 127
-	// bytes; empty: that is not known, or does not matter.
+	// bytes, with which the tenant's begins if that is what says so; empty: that is not known, or does not
+	// matter.
 	Owner string
 
 	// Stored is called once, from any goroutine and perhaps before Append returns. It
@@ -118,7 +119,7 @@ type Usage struct {
 //     half of them: beyond, Append fails with [ErrKeysFull].
 //   - What is beyond [Limits].Size goes from a tenant, or from the oldest messages of an owner, that has more
 //     than half of it, before anything goes from others, whoever needs the room. Somebody else becomes the owner
-//     of a tenant while it has no messages, or none yet. Shares of owners hold for messages that have one.
+//     of a tenant while it has no messages, or by its name. Shares of owners hold for messages that have one.
 //   - What waits in a store to be written is bounded: beyond, Append fails with
 //     [ErrUnavailable], and one owner has half of that at most, and so has one tenant. Owners take turns.
 type Store interface {

@@ -142,7 +142,7 @@ func (s *Store) assign(batch []*history.Message, now time.Time) []pending {
 			in, ok := tenants[id]
 			if ok {
 				p.at.N, p.at.T = in.head.N+1, max(in.head.T, p.at.T)
-				p.owns = in.owner == "" && m.Owner != "" // it has messages by now
+				p.owns = m.Owner != "" && m.Owner != in.owner && index.TakesStored(m.Tenant, in.owner, m.Owner)
 			} else {
 				in.owner, p.owns = of.Index.Owner(m.Tenant), of.Index.Takes(m.Tenant, m.Owner)
 			}

@@ -98,7 +98,9 @@ func TestOwnersOfACommit(t *testing.T) {
 	define(t, s, func(l *history.Limits) { l.Size = history.MinSize })
 	put(t, s, history.Message{Tenant: "idle", Channel: []byte("c"), Owner: "a."})
 	must(t, errorOf(s.Purge("h", "idle", "")))
-	for tenant, want := range map[string]string{"new": "[false true false false]", "idle": "[false false false false]"} {
+	for tenant, want := range map[string]string{
+		"new": "[false true false false]", "idle": "[false false false false]", "c.its": "[false true false true]",
+	} {
 		var batch []*history.Message
 		for _, owner := range []string{"", "b.", "a.", "c."} {
 			batch = append(batch, &history.Message{History: "h", Tenant: tenant, Channel: []byte("c"), Owner: owner})

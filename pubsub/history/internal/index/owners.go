@@ -1,6 +1,9 @@
 package index
 
-import "container/heap"
+import (
+	"container/heap"
+	"strings"
+)
 
 // owner is whom tenants belong to: an issuer of tokens, who can have any number of them. Empty is
 // everybody whose tenants nobody is known to own.
@@ -15,11 +18,17 @@ type owner struct {
 func (o *owner) idle() int { return o.users - len(o.oldest) }
 
 // Takes reports whether a tenant gets another owner by a message. Somebody else's it becomes while it has
-// no messages: who stores something in a tenant does not take what it has from its owner. Empty: that
-// is not known.
+// no messages, or by its name: who stores something in a tenant does not take what it has from its owner.
+// Empty: that is not known.
 func (h *History) Takes(tenant, owner string) bool {
 	t := h.tenants[tenant]
-	return owner != "" && (t == nil || t.owner.name != owner && (t.owner.name == "" || t.live == 0))
+	return owner != "" && (t == nil || t.owner.name != owner && (t.live == 0 || TakesStored(tenant, t.owner.name, owner)))
+}
+
+// TakesStored is Takes for a tenant with messages, and an owner who is somebody: it is whose name the tenant's
+// begins with, that is by a prefix of tokens and not only as the first user, or the longer one of two.
+func TakesStored(tenant, from, to string) bool {
+	return from == "" || strings.HasPrefix(tenant, to) && (len(to) > len(from) || !strings.HasPrefix(tenant, from))
 }
 
 // own notes whose a tenant is.

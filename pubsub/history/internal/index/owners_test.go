@@ -232,7 +232,7 @@ func TestOwnersAreCounted(t *testing.T) {
 	now := time.UnixMilli(1_000_000)
 	owners := []string{"", "a", "b"}
 	for i := range 20_000 {
-		tenant := fmt.Sprint(random.IntN(20))
+		tenant := fmt.Sprintf("%c%d", "ax"[random.IntN(2)], random.IntN(10)) // by their names, some are a's
 		switch random.IntN(200) {
 		case 0:
 			for p := NewPurge(h, tenant, ""); !p.Step(); {
@@ -279,23 +279,26 @@ func TestIdleTenantsOfOthers(t *testing.T) {
 	}
 }
 
-// A tenant stays with the owner that it has, until it has no messages.
+// A tenant stays with the owner that it has, until it has no messages, or its name says whose it is.
 func TestOwnerOfTenant(t *testing.T) {
 	h := New(1, history.DefaultLimits(), nil)
 	now := time.UnixMilli(1_000_000)
-	add := func(owner string) { h.Add(owner, "t", []byte("c"), h.Next("t", now), nil, nil, 0) }
-	for _, c := range []struct{ adds, want string }{{"", ""}, {"a", "a"}, {"", "a"}, {"b", "a"}} {
-		if takes := h.Takes("t", c.adds); takes != (c.adds == "a") {
+	add := func(owner string) { h.Add(owner, "t.u.v", []byte("c"), h.Next("t.u.v", now), nil, nil, 0) }
+	for _, c := range []struct{ adds, want string }{
+		{"", ""}, {"a", "a"}, {"", "a"}, {"bbb", "a"}, {"t.", "t."}, {"bbb", "t."}, {"t.u.", "t.u."}, {"t.", "t.u."}, {"", "t.u."},
+	} {
+		if takes := h.Takes("t.u.v", c.adds); takes != (c.adds != h.Owner("t.u.v") && c.adds == c.want) {
 			t.Errorf("%q takes it: %v", c.adds, takes)
 		}
 		add(c.adds)
-		if got := h.Owner("t"); got != c.want {
+		countOwned(t, h)
+		if got := h.Owner("t.u.v"); got != c.want {
 			t.Errorf("after a message of %q, it is %q's, want %q", c.adds, got, c.want)
 		}
 	}
-	for p := NewPurge(h, "t", ""); !p.Step(); {
+	for p := NewPurge(h, "t.u.v", ""); !p.Step(); {
 	}
-	if add("b"); h.Owner("t") != "b" {
+	if add("b"); h.Owner("t.u.v") != "b" {
 		t.Error("it stays with who has nothing there")
 	}
 }
