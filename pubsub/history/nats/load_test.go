@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/millrace/millrace/internal/natstest"
@@ -30,6 +31,10 @@ func TestRemovedWhileItIsRead(t *testing.T) {
 		"purge, all":    func(a *Store) error { _, err := a.Purge("h", "", ""); return err },
 		"trim":          func(a *Store) error { return trimMost(ctx, a, payer{tenant: "t"}) },
 		"trim of owner": func(a *Store) error { return trimMost(ctx, a, payer{owner: "a."}) },
+		"trim that is under way": func(a *Store) error {
+			list := most(a)
+			return a.publishTrim(ctx, "h", trimNote{payer{owner: "a."}, list[len(list)-1].n, false})
+		},
 		"other limit": func(a *Store) error {
 			for _, l := range []history.Limits{lower, limits} {
 				if err := a.Define(history.Definition{Name: "h", Channels: []string{"#"}, Limits: l}); err != nil {
@@ -52,7 +57,7 @@ func TestRemovedWhileItIsRead(t *testing.T) {
 			receive(ctx, t, st, mark)
 			page, _, err := st.page(t.Context(), &history.Query{History: "h", Tenant: "t", Pattern: parse(t, "#"), After: at.N, MaxMessages: 100, MaxBytes: 1 << 20})
 			must(t, err)
-			if len(page.Messages) == manyMessages || page.Removed.N <= at.N {
+			if n := len(page.Messages); n == manyMessages || strings.HasPrefix(name, "trim") && n != trimLeft || page.Removed.N <= at.N {
 				t.Errorf("%d of %d messages, and up to %v is removed", len(page.Messages), manyMessages, page.Removed)
 			}
 		})
@@ -132,17 +137,24 @@ func TestLimitRaisedWhileItIsRead(t *testing.T) {
 	}
 }
 
+// trimLeft is how many messages trimMost leaves.
+const trimLeft = 5
+
 // trimMost removes all but the last messages from the stream, as if that made room for others.
 func trimMost(ctx context.Context, s *Store, p payer) error {
+	return s.find("h").trims.remove(ctx, p, most(s))
+}
+
+// most lists what trimMost removes.
+func most(s *Store) (list []trim) {
 	st := s.find("h")
 	st.mu.Lock()
+	defer st.mu.Unlock()
 	numbers := st.index.Numbers("t", "", 1_000_000)
-	st.mu.Unlock()
-	var list []trim
-	for _, n := range numbers[:len(numbers)-5] {
+	for _, n := range numbers[:len(numbers)-trimLeft] {
 		list = append(list, trim{"t", n, 1})
 	}
-	return st.trims.remove(ctx, p, list)
+	return list
 }
 
 // fillHistory stores n messages, whose tenant is a.'s, behind the one of which it returns the position.

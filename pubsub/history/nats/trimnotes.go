@@ -99,7 +99,8 @@ func (st *stream) takeTrim(n trimNote, at wire.Position, loading bool) {
 		if n.to > 0 {
 			at = st.times.at(n.to)
 		}
-		st.index.RaiseOwnedFloors(n.payer.owner, at)
+		st.index.RaiseOwnerFloors(n.payer.owner, at)
+		st.index.RemoveOwnedTo(n.payer.owner, n.to) // which may have been read before it was removed
 	case n.payer.tenant != "":
 		st.trims.claim(n.payer, time.Now())
 		st.index.RemoveTo(n.payer.tenant, n.to)

@@ -12,6 +12,7 @@ type owner struct {
 	users  int // tenants
 	bytes  int64
 	oldest ownedHeap // its tenants with messages, the one with the oldest message first
+	raised place     // counts as removed of all of its tenants; see RaiseOwnerFloors
 }
 
 // idle returns how many of its tenants have no messages.
@@ -60,6 +61,7 @@ func (t *Tenant) leaveOwner() {
 	if t.ownedIndex >= 0 {
 		heap.Remove(&from.oldest, t.ownedIndex)
 	}
+	t.floor.raise(from.raised)
 	from.bytes -= t.bytes
 	if from.users--; from.users == 0 {
 		delete(t.history.owners, from.name)

@@ -349,21 +349,33 @@ func TestKeysOfOwner(t *testing.T) {
 }
 
 // Who reads later what an owner's tenants have is told of what was removed for its share: of those that
-// are known, and of those of which nothing is left; but not of the tenants of others.
-func TestRaiseOwnedFloors(t *testing.T) {
-	h := New(1, history.DefaultLimits(), nil)
+// are known, and of those of which nothing is left; but not of the tenants of others. What is removed goes,
+// and nothing else.
+func TestFloorsOfOwner(t *testing.T) {
+	h, told := New(1, history.DefaultLimits(), nil), ""
+	h.OnShrink(func(owner, tenant string, e *Entry) bool { told += fmt.Sprint(owner, tenant, e.N, " "); return false })
 	add := func(owner, tenant string, n uint64) {
 		h.Add(owner, tenant, []byte("c"), wire.Position{Epoch: 1, N: n, T: n}, nil, nil, 0)
 	}
 	add("b", "b", 2)
-	add("a", "a", 7)
-	h.RaiseOwnedFloors("a", wire.Position{Epoch: 1, N: 5, T: 5})
+	for i, tenant := range []string{"a", "moves", "a", "a"} {
+		add("a", tenant, uint64(i)+3)
+	}
+	h.RaiseOwnerFloors("a", wire.Position{Epoch: 1, N: 5, T: 5})
+	if h.RemoveOwnedTo("a", 5); told != "aa3 amoves4 aa5 " {
+		t.Errorf("the store is told of %s", told)
+	}
 	add("a", "later", 8)
-	for tenant, want := range map[string]uint64{"a": 5, "b": 0, "later": 5, "gone": 5} {
-		if got := h.Floor(tenant).N; got != want {
-			t.Errorf("of %s, all up to %d is removed, want %d", tenant, got, want)
+	add("b", "moves", 9)
+	for tenant, want := range map[string]struct {
+		floor uint64
+		left  int
+	}{"a": {5, 1}, "b": {0, 1}, "later": {5, 1}, "gone": {5, 0}, "moves": {5, 1}} {
+		if floor, n := h.Floor(tenant).N, len(h.Numbers(tenant, "", 10)); floor != want.floor || n != want.left {
+			t.Errorf("of %s, all up to %d is removed and %d are left, want %+v", tenant, floor, n, want)
 		}
 	}
+	countOwned(t, h)
 }
 
 // The keys of an owner take half of those that are remembered, in any number of tenants.

@@ -23,18 +23,32 @@ func (h *History) RaiseFloors(to wire.Position) {
 func (t *Tenant) lostTo() place {
 	at := t.floor
 	at.raise(t.history.raised)
+	at.raise(t.owner.raised)
 	return at
 }
 
-// RaiseOwnedFloors counts all up to a position as removed, of the tenants of an owner, and of those that
-// are not known yet.
-func (h *History) RaiseOwnedFloors(owner string, to wire.Position) {
+// RaiseOwnerFloors is RaiseFloors for the tenants of an owner, and for those that are not known yet.
+func (h *History) RaiseOwnerFloors(name string, to wire.Position) {
 	at := place{to.N, to.T}
 	h.base.raise(at)
-	for _, t := range h.tenants {
-		if t.owner.name == owner {
-			t.floor.raise(at)
+	if o := h.owners[name]; o != nil {
+		o.raised.raise(at)
+	}
+}
+
+// RemoveOwnedTo removes the messages of an owner's tenants up to a number, which another one has begun to
+// remove. The store is told as with OnShrink; what it says does not matter.
+func (h *History) RemoveOwnedTo(owner string, n uint64) {
+	for o := h.owners[owner]; o != nil && len(o.oldest) > 0; {
+		t := o.oldest[0]
+		e := t.entries[t.first]
+		if e.N > n {
+			return
 		}
+		if h.shrinking != nil {
+			h.shrinking(owner, t.name, e)
+		}
+		t.removeFirst(e)
 	}
 }
 
