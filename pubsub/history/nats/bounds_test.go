@@ -88,6 +88,9 @@ func TestCacheIsBounded(t *testing.T) {
 // Times are remembered of as many messages as there are, and some more.
 func TestTimelineIsBounded(t *testing.T) {
 	l := timeline{epoch: 1}
+	if at := l.at(5); at.N != 5 || at.T == 0 {
+		t.Errorf("before there is any message: %v", at)
+	}
 	for n := range uint64(1_000_000) {
 		l.add(wire.Position{Epoch: 1, N: 2 * n, T: n}, 100)
 		if len(l.list) > minTimes+1 {

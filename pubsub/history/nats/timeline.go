@@ -46,9 +46,9 @@ func (l *timeline) knows(p wire.Position, head wire.Position) bool {
 }
 
 // at returns the position with a number, whose time is that of the message, or else of the
-// one behind it or before it.
+// one behind it or before it; 1 if there is none: no position has none.
 func (l *timeline) at(n uint64) wire.Position {
-	p := wire.Position{Epoch: l.epoch, N: n}
+	p := wire.Position{Epoch: l.epoch, N: n, T: 1}
 	i := min(l.search(n), len(l.list)-1)
 	if i >= 0 {
 		p.T = l.list[i].t
