@@ -160,6 +160,9 @@ func TestForgottenTenantsReopen(t *testing.T) {
 		putAll(t, s, "", prefix, 1)
 		must(t, errorOf(s.Purge("h", "", "")))
 	}
+	for i := range manyTenants / 200 { // some are forgotten for each
+		put(t, s, history.Message{Tenant: fmt.Sprint("new", i), Channel: []byte("c")})
+	}
 	for range 2 {
 		must(t, s.Close())
 		s = open(t, Config{Dir: dir})

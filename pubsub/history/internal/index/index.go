@@ -72,6 +72,7 @@ type Tenant struct {
 	heapIndex  int // in History.oldest; -1: it has no messages
 	ownedIndex int // likewise, in owner.oldest
 	owner      *owner
+	idle       links // in owner.idle
 }
 
 // place is where a message stood.
@@ -136,7 +137,7 @@ func (h *History) Next(tenant string, now time.Time) wire.Position {
 func (h *History) Add(owner, tenant string, channel []byte, at wire.Position, sender, payload []byte, size int) *Entry {
 	t := h.tenants[tenant]
 	if t == nil {
-		t = h.begin(tenant, at)
+		t = h.begin(owner, tenant, at)
 	}
 	t.own(owner)
 	e := t.add(channel, at, sender, payload, size)
@@ -165,6 +166,7 @@ func (t *Tenant) add(channel []byte, at wire.Position, sender, payload []byte, s
 	t.addBytes(e.bytes())
 	t.head = at
 	if t.heapIndex < 0 {
+		t.owner.idle.remove(t)
 		heap.Push(&h.oldest, t)
 		heap.Push(&t.owner.oldest, t)
 	}

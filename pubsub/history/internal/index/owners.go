@@ -9,14 +9,11 @@ import (
 // everybody whose tenants nobody is known to own.
 type owner struct {
 	name   string
-	users  int // tenants
 	bytes  int64
 	oldest ownedHeap // its tenants with messages, the one with the oldest message first
+	idle   idleList  // its other tenants
 	raised place     // counts as removed of all of its tenants; see RaiseOwnerFloors
 }
-
-// idle returns how many of its tenants have no messages.
-func (o *owner) idle() int { return o.users - len(o.oldest) }
 
 // Takes reports whether a tenant gets another owner by a message. Somebody else's it becomes while it has
 // no messages, or by its name: who stores something in a tenant does not take what it has from its owner.
@@ -43,15 +40,15 @@ func (t *Tenant) own(name string) {
 		to = &owner{name: name}
 		h.owners[name] = to
 	}
-	listed := t.ownedIndex >= 0
 	if t.owner != nil {
 		t.leaveOwner()
 	}
 	t.owner = to
-	to.users++
 	to.bytes += t.bytes
-	if listed {
+	if t.live > 0 {
 		heap.Push(&to.oldest, t)
+	} else {
+		to.idle.add(t)
 	}
 }
 
@@ -60,10 +57,12 @@ func (t *Tenant) leaveOwner() {
 	from := t.owner
 	if t.ownedIndex >= 0 {
 		heap.Remove(&from.oldest, t.ownedIndex)
+	} else {
+		from.idle.remove(t)
 	}
 	t.floor.raise(from.raised)
 	from.bytes -= t.bytes
-	if from.users--; from.users == 0 {
+	if len(from.oldest)+from.idle.n == 0 {
 		delete(t.history.owners, from.name)
 	}
 }

@@ -13,18 +13,29 @@ import (
 // countOwned returns how many messages each owner has, and checks what is counted of owners.
 func countOwned(t *testing.T, h *History) map[string]int {
 	t.Helper()
-	messages, bytes, users := map[string]int{}, map[string]int64{}, map[string]int{}
+	messages, bytes, idle := map[string]int{}, map[string]int64{}, map[string]int{}
 	for name, tenant := range h.tenants {
 		messages[tenant.owner.name] += tenant.live
 		bytes[tenant.owner.name] += tenant.bytes
-		users[tenant.owner.name]++
+		if tenant.live == 0 {
+			idle[tenant.owner.name]++
+		}
 		if listed := tenant.ownedIndex >= 0; listed != (tenant.live > 0) || listed && tenant.owner.oldest[tenant.ownedIndex] != tenant {
 			t.Fatalf("%s has %d messages and stands at %d of its owner's", name, tenant.live, tenant.ownedIndex)
 		}
 	}
 	for name, o := range h.owners {
-		if o.bytes != bytes[name] || o.users != users[name] || o.users == 0 {
-			t.Fatalf("%q has %d bytes in %d tenants, want %d in %d", name, o.bytes, o.users, bytes[name], users[name])
+		if o.bytes != bytes[name] || o.idle.n != idle[name] || len(o.oldest)+o.idle.n == 0 {
+			t.Fatalf("%q has %d bytes and %d idle tenants, want %d and %d", name, o.bytes, o.idle.n, bytes[name], idle[name])
+		}
+		listed := 0
+		for tenant := o.idle.first; tenant != nil; tenant = tenant.idle.after {
+			if listed++; tenant.owner != o || tenant.live > 0 || tenant.idle.after == nil && tenant != o.idle.last {
+				t.Fatalf("%s, with %d messages, is an idle tenant of %q", tenant.name, tenant.live, name)
+			}
+		}
+		if listed != o.idle.n {
+			t.Fatalf("%d idle tenants of %q, want %d", listed, name, o.idle.n)
 		}
 		for _, other := range o.oldest {
 			if first := o.oldest[0]; other.entries[other.first].T < first.entries[first.first].T {
@@ -32,8 +43,8 @@ func countOwned(t *testing.T, h *History) map[string]int {
 			}
 		}
 	}
-	if len(h.owners) != len(users) {
-		t.Fatalf("%d owners, want %d", len(h.owners), len(users))
+	if len(h.owners) != len(messages) {
+		t.Fatalf("%d owners, want %d", len(h.owners), len(messages))
 	}
 	return messages
 }
@@ -242,7 +253,7 @@ func TestOwnersAreCounted(t *testing.T) {
 			h.Expire(now, MaxStep)
 		case 2:
 			if len(h.tenants) > 0 {
-				h.forgetIdle()
+				h.forgetIdle(owners[random.IntN(3)])
 			}
 		case 3:
 			h.SetOwner(tenant, owners[random.IntN(3)])
@@ -255,24 +266,39 @@ func TestOwnersAreCounted(t *testing.T) {
 	}
 }
 
-// Whoever makes very many tenants has none of others' forgotten, whose clients would be told of a gap.
+// Whoever makes very many tenants has none of others' forgotten, whose clients would be told of a gap, also
+// where these have more; of its own those that have been idle for longest, some at a time.
 func TestIdleTenantsOfOthers(t *testing.T) {
-	h := New(1, history.DefaultLimits(), nil)
+	h, forgotten := New(1, history.DefaultLimits(), nil), []string{}
+	h.OnForget(func(tenant string) { forgotten = append(forgotten, tenant) })
 	now := time.UnixMilli(1_000_000)
 	add := func(owner, tenant string) {
+		before := len(forgotten)
 		h.Add(owner, tenant, []byte("c"), h.Next(tenant, now), nil, nil, 0)
 		for p := NewPurge(h, tenant, ""); !p.Step(); {
 		}
+		if n := len(forgotten) - before; n > forgetEach {
+			t.Fatalf("%d tenants are forgotten at once", n)
+		}
 	}
-	add("b", "quiet")
+	const quiet = maxIdleTenants * 3 / 4
+	for i := range quiet {
+		add("b", fmt.Sprint("b", i))
+	}
 	for i := range 3 * maxIdleTenants {
 		add("a", fmt.Sprint("a", i))
 	}
-	if !h.Has("quiet") || len(h.tenants) > maxIdleTenants+1 {
-		t.Errorf("%d tenants are known; the other one's is: %v", len(h.tenants), h.Has("quiet"))
+	if n := h.owners["b"].idle.n; n != quiet || len(h.tenants) > maxIdleTenants+1 || len(forgotten) == 0 {
+		t.Errorf("%d tenants are known, of the other one's %d", len(h.tenants), n)
 	}
+	for i, tenant := range forgotten {
+		if want := fmt.Sprint("a", i); tenant != want {
+			t.Fatalf("%s is forgotten before %s", tenant, want)
+		}
+	}
+	countOwned(t, h)
 	for i := range 2 * maxIdleTenants { // of whom nobody has many
-		add(fmt.Sprint("owner", i), fmt.Sprint("b", i))
+		add(fmt.Sprint("owner", i), fmt.Sprint("of owner", i))
 	}
 	if len(h.tenants) > maxIdleTenants+1 || len(h.owners) > maxIdleTenants+1 {
 		t.Errorf("%d tenants of %d owners are known", len(h.tenants), len(h.owners))

@@ -95,6 +95,7 @@ func (t *Tenant) dropFront() {
 	}
 	if t.live == 0 {
 		heap.Remove(&t.owner.oldest, t.ownedIndex) // which compares the others alone
+		t.owner.idle.add(t)
 		t.entries, t.first, t.shorter = nil, 0, nil
 		h := &t.history.oldest
 		// The heap compares first entries, and this tenant has none: it leaves from its end.
