@@ -215,6 +215,29 @@ func TestTrimsOfPayer(t *testing.T) {
 	}
 }
 
+// What comes to a payer with a tenant, and is older than what it has, goes next; and if that comes after the
+// list was made, with the next one.
+func TestTrimsOfATenantThatComes(t *testing.T) {
+	st, p := newStream(new(Store), "h"), payer{owner: "a."}
+	st.size.Store(16 << 20)
+	add := func(from, to uint64) {
+		for n := from; n <= to; n++ {
+			st.trims.add("a.", "a.t", &index.Entry{N: n})
+		}
+	}
+	add(100, 99+maxTrimmed)
+	add(5, 5)
+	_, list, _ := st.trims.next(time.Now())
+	if len(list) != maxTrimmed || list[0].n != 5 {
+		t.Fatalf("of %d messages, %d is the first", len(list), list[0].n)
+	}
+	add(3, 3)
+	st.trims.done(p, list[len(list)-1].n)
+	if left := st.trims.of[p].list; len(left) != 2 || left[0].n != 99+maxTrimmed || left[1].n != 3 {
+		t.Errorf("left: %v", left)
+	}
+}
+
 // What one payer has under way at several edges when it is stopped has room, too: no message of others goes
 // for it.
 func TestTrimsOfManyEdges(t *testing.T) {

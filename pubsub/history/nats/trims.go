@@ -1,8 +1,10 @@
 package nats
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,6 +35,7 @@ type trims struct {
 // pendingTrims are the messages of one payer that are to be removed.
 type pendingTrims struct {
 	list   []trim
+	mixed  bool // list does not ascend: something has come to the payer with a tenant
 	bytes  int64
 	behind bool
 	// until then some edge is taken to remove what there is
@@ -67,6 +70,7 @@ func (t *trims) add(owner, tenant string, e *index.Entry) bool {
 		t.of[p] = of
 	}
 	size := int64(e.Size) + index.EntryOverhead
+	of.mixed = of.mixed || len(of.list) > 0 && of.list[len(of.list)-1].n > e.N
 	of.list = append(of.list, trim{tenant, e.N, size})
 	t.count(of, size)
 	return true
@@ -89,7 +93,8 @@ func (t *trims) count(of *pendingTrims, bytes int64) {
 	}
 }
 
-// done notes that all of a payer up to a number is removed; 0: an edge could remove nothing.
+// done notes that all of a payer up to a number is removed; 0: an edge could remove nothing. What stands behind
+// others with a higher number has come since some edge made its list of what to remove: it stays, for the next.
 func (t *trims) done(p payer, to uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -97,18 +102,13 @@ func (t *trims) done(p payer, to uint64) {
 	if of == nil {
 		return
 	}
-	var left []trim
-	removed := int64(0)
-	for _, one := range of.list {
-		if one.n <= to {
-			removed += one.size
-		} else {
-			left = append(left, one)
-		}
+	n, removed := 0, int64(0)
+	for ; n < len(of.list) && of.list[n].n <= to; n++ {
+		removed += of.list[n].size
 	}
-	of.list, of.claimed = left, time.Time{}
+	of.list, of.claimed = of.list[n:], time.Time{}
 	t.count(of, -removed)
-	if len(left) == 0 {
+	if len(of.list) == 0 {
 		delete(t.of, p)
 	}
 	signal(t.stream.out.wake)
@@ -121,6 +121,15 @@ func (t *trims) claim(p payer, now time.Time) {
 	defer t.mu.Unlock()
 	if of := t.of[p]; of != nil && of.claimed.Before(now) {
 		of.claimed = now.Add(claimTime)
+		of.sort()
+	}
+}
+
+// sort has the list ascend: what is removed next is the first part of it.
+func (of *pendingTrims) sort() {
+	if of.mixed {
+		slices.SortFunc(of.list, func(a, b trim) int { return cmp.Compare(a.n, b.n) })
+		of.mixed = false
 	}
 }
 
@@ -242,14 +251,15 @@ func (t *trims) next(now time.Time) (p payer, list []trim, wait time.Duration) {
 		return p, nil, wait
 	}
 	most.claimed = now.Add(claimTime)
+	most.sort()
 	return p, append(list, most.list[:min(len(most.list), maxTrimmed)]...), 0
 }
 
 // remove removes messages of a payer from the stream, and its notes there, in whose place this one is. A
 // note comes first: who reads the stream must not miss them without being told. Another one says that
 // there is room again. Both have the highest number: what the payer has below it that is not in the list
-// was removed before, or is told as removed to those that read the stream later, or came to the payer with
-// a tenant, and goes next.
+// was removed before, or is told as removed to those that read the stream later, or has come to the payer with
+// a tenant just now, and goes next.
 func (t *trims) remove(ctx context.Context, p payer, list []trim) error {
 	s, name := t.stream.store, t.stream.name
 	to := uint64(0)
