@@ -67,15 +67,34 @@ type pending struct {
 func (s *Store) commitBatch(batch []*history.Message) {
 	now := time.Now()
 	all := s.assign(batch, now)
-	if err := s.write(all); err != nil {
+	due, err := s.store(all, now)
+	if err != nil {
 		s.log.Warn("history store: a commit failed", zap.Error(err))
+	}
+	for i := range all {
+		all[i].message.Stored(all[i].message, all[i].result)
+	}
+	if due && s.flushing.Load() == 0 { // else somebody does it already, in smaller parts
+		s.removeOld(max(fewRemoved, 2*len(batch))) // more than the batch adds
+	}
+}
+
+// store writes a batch and adds it to the indexes, and reports whether messages are to be removed. Nobody
+// removes any in between: of a tenant that was forgotten and comes back, the records would go.
+func (s *Store) store(all []pending, now time.Time) (due bool, err error) {
+	err = s.checkRoom()
+	s.commit.Lock()
+	defer s.commit.Unlock()
+	if err == nil {
+		err = s.write(all)
+	}
+	if err != nil {
 		for i := range all {
 			if all[i].store || all[i].repeats {
 				all[i].store, all[i].result = false, history.Result{Err: err}
 			}
 		}
 	}
-	due := false
 	for i := range all {
 		p := &all[i]
 		if p.store {
@@ -84,11 +103,8 @@ func (s *Store) commitBatch(batch []*history.Message) {
 		} else if p.of != nil {
 			p.of.release(p)
 		}
-		p.message.Stored(p.message, p.result)
 	}
-	if due && s.flushing.Load() == 0 { // else somebody does it already, in smaller parts
-		s.removeOld(max(fewRemoved, 2*len(batch))) // more than the batch adds
-	}
+	return due, err
 }
 
 // tenantID names a tenant in a history.
@@ -160,13 +176,8 @@ func (s *Store) assign(batch []*history.Message, now time.Time) []pending {
 }
 
 // write writes a batch with one transaction. Its errors say whether it is certain that
-// nothing was stored.
+// nothing was stored. The caller holds s.commit.
 func (s *Store) write(all []pending) error {
-	if err := s.checkRoom(); err != nil {
-		return err
-	}
-	s.commit.Lock()
-	defer s.commit.Unlock()
 	if err := s.writeChunks(all); err != nil {
 		return err
 	}

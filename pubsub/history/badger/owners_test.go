@@ -67,6 +67,45 @@ func TestOwnersOutliveARestart(t *testing.T) {
 	}
 }
 
+// A tenant that is forgotten and comes back has the owner that it has then, or none, also after a restart.
+func TestOwnersOfTenantsThatComeBack(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, Config{Dir: dir})
+	define(t, s, nil)
+	k := mustFind(t, s)
+	for tenant, owner := range map[string]string{"operated": "", "t": "b."} {
+		put(t, s, history.Message{Tenant: tenant, Channel: []byte("c"), Owner: owner})
+		must(t, s.db.Update(func(txn *badger.Txn) error { return txn.Set(key(kindOwner, "h", tenant), []byte("a.")) }))
+		k.Lock() // as if it was another one's before
+		k.forgotten = append(k.forgotten, tenant)
+		k.Unlock()
+	}
+	must(t, s.flushAll(k))
+	must(t, s.Close())
+	s = open(t, Config{Dir: dir})
+	k = mustFind(t, s)
+	for tenant, want := range map[string]string{"operated": "", "t": "b."} {
+		if got := k.Index.Owner(tenant); got != want {
+			t.Errorf("%s is %q's, want %q", tenant, got, want)
+		}
+	}
+	// One that comes back is written and in the index before anybody removes what was forgotten.
+	putAll(t, s, "a.", "many", 1)
+	must(t, errorOf(s.Purge("h", "", "")))
+	asked := 0
+	k.Lock()
+	k.Index.OnForget(func(string) {
+		if asked++; s.commit.TryLock() {
+			t.Error("others may remove records while messages are added")
+			s.commit.Unlock()
+		}
+	})
+	k.Unlock()
+	if put(t, s, history.Message{Tenant: "new", Channel: []byte("c")}); asked == 0 {
+		t.Error("nothing was forgotten")
+	}
+}
+
 // What the process before has removed and not written down is removed again from the same owner, and from
 // nobody else.
 func TestOwnersAfterAKill(t *testing.T) {

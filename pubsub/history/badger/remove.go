@@ -78,7 +78,7 @@ func (k *kept) takeRemovals(upTo int) (part removals, more bool) {
 	}
 	for _, tenant := range part.forgotten {
 		if k.Index.Has(tenant) { // again
-			part.floors = append(part.floors, k.tenantRecord(tenant))
+			part.floors = append(part.floors, k.tenantRecord(tenant), k.ownerRecord(tenant))
 		} else {
 			part.gone = append(part.gone, tenant)
 		}
@@ -165,6 +165,15 @@ func (k *kept) tenantRecord(tenant string) record {
 		v = appendPlace(v, mark)
 	}
 	return record{key(kindTenant, k.Name, tenant), v}
+}
+
+// ownerRecord is the record of a tenant's owner. The caller holds k.mu.
+func (k *kept) ownerRecord(tenant string) record {
+	r := record{key: key(kindOwner, k.Name, tenant)}
+	if owner := k.Index.Owner(tenant); owner != "" {
+		r.value = []byte(owner)
+	}
+	return r
 }
 
 // baseRecord is the record of what the tenants without one have. The caller holds k.mu.
