@@ -176,7 +176,7 @@ func (t *Tenant) add(channel []byte, at wire.Position, sender, payload []byte, s
 }
 
 // Restore is Add for a message that a store has read from its disk: its tenant's head may be known to be
-// further. What is beyond the size stays until Shrink: who has more than half is known when all is read.
+// further. What is beyond the size stays until AfterRestore: who has more than half is known when all is read.
 func (h *History) Restore(tenant string, channel []byte, at wire.Position, sender []byte, size int) {
 	t := h.restored(tenant, at)
 	head := t.head

@@ -101,19 +101,16 @@ type Shrinking struct {
 // SetLimits puts limits in force. Step of what it returns is to be called until it is done:
 // until then messages may be there that they exclude.
 func (h *History) SetLimits(l history.Limits) *Shrinking {
-	s := new(Shrinking)
+	s := &Shrinking{holders: slices.Clone(h.oldest)}
 	if l.Messages < h.limits.Messages {
 		s.tenants = slices.Clone(h.oldest)
-	}
-	if l.Size < h.limits.Size {
-		s.holders = slices.Clone(h.oldest)
 	}
 	h.limits = l
 	return s
 }
 
 // AfterRestore is SetLimits for what Restore has left.
-func (h *History) AfterRestore() *Shrinking { return &Shrinking{holders: slices.Clone(h.oldest)} }
+func (h *History) AfterRestore() *Shrinking { return h.SetLimits(h.limits) }
 
 // Step does one step. done: it was the last.
 func (s *Shrinking) Step(h *History, now time.Time) (done bool) {
