@@ -25,6 +25,10 @@ type Message struct {
 	// token is the operator's.
 	Issuer string
 
+	// Remote: it comes from another edge, and no Publish waits for this call of Receive: the message may wait for
+	// messages that are being published.
+	Remote bool
+
 	// Of a message for one connection. HasSubscribers: this edge has subscribers, and none
 	// could take it. LastResort: only subscribers that were told to reconnect may take
 	// it, since nobody else does.

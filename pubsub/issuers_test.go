@@ -314,7 +314,7 @@ func TestTurnsOfIssuer(t *testing.T) {
 			waiting <- ok
 		}()
 		synctest.Wait()
-		equal(t, "turns of the issuer while a tenant pays", len(r.hub.issuerCPU(a.token).turns), 0)
+		equal(t, "turns of the issuer while a tenant pays", r.hub.issuerCPU(a.token).turns.taken.Load(), 0)
 		<-waiting
 
 		p, _ := r.begin(a.payersFor([]byte("over")), nil)
@@ -323,11 +323,11 @@ func TestTurnsOfIssuer(t *testing.T) {
 		paused := make(chan struct{})
 		go func() { p.pause(); close(paused) }()
 		synctest.Wait()
-		equal(t, "turns of the issuer while a fan-out pauses for its tenant", len(p.payers.issuer.turns), 0)
+		equal(t, "turns of the issuer while a fan-out pauses for its tenant", p.payers.issuer.turns.taken.Load(), 0)
 		<-paused
-		equal(t, "turns of the issuer when it goes on", len(p.payers.issuer.turns), 1)
+		equal(t, "turns of the issuer when it goes on", p.payers.issuer.turns.taken.Load(), 1)
 		p.end()
-		equal(t, "turns left", len(p.payers.issuer.turns)+len(p.payers.tenant.turns), 0)
+		equal(t, "turns left", p.payers.issuer.turns.taken.Load()+p.payers.tenant.turns.taken.Load(), 0)
 	})
 }
 
@@ -343,11 +343,11 @@ func TestTurnsOfIssuerStay(t *testing.T) {
 		}
 		time.Sleep(30 * time.Second)
 		p := begin()
-		equal(t, "turns", len(r.hub.issuerCPU(a.token).turns), 1)
+		equal(t, "turns", r.hub.issuerCPU(a.token).turns.taken.Load(), 1)
 		p.end()
 		time.Sleep(issuerRivalTime)
 		p = begin()
-		equal(t, "turns of who is alone", len(r.hub.issuerCPU(a.token).turns), 0)
+		equal(t, "turns of who is alone", r.hub.issuerCPU(a.token).turns.taken.Load(), 0)
 		p.end()
 	})
 }

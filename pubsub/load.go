@@ -27,9 +27,10 @@ import (
 type cpuAccount struct {
 	name      string
 	group     *cpuAccounts
-	removed   atomic.Bool   // taken out of the hub
-	paidUntil atomic.Int64  // when its share has paid for all that it used, on the hub's clock
-	turns     chan struct{} // a semaphore: holds an element for each message that has a turn
+	removed   atomic.Bool  // taken out of the hub
+	paidUntil atomic.Int64 // when its share has paid for all that it used, on the hub's clock
+	turns     turns        // of its messages
+	most      int          // how many processors its share has
 }
 
 const (
@@ -103,7 +104,7 @@ func (h *Hub) cpuAccountIn(g *cpuAccounts, name []byte) *cpuAccount {
 		})
 		g.sweepAt = max(minSweep, 2*len(g.byName))
 	}
-	l = &cpuAccount{name: string(name), group: g, turns: make(chan struct{}, h.turnsOf(g))}
+	l = &cpuAccount{name: string(name), group: g, most: h.turnsOf(g)}
 	l.paidUntil.Store(int64(h.now() - loadCredit))
 	g.byName[l.name] = l
 	return l

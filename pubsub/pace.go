@@ -3,15 +3,26 @@ package pubsub
 import "time"
 
 // pace makes the handling of one message wait when its tenant, or its issuer, is over its share of the
-// processors. Who holds a turn of an issuer holds one of a tenant already, or needs none, so nobody
-// waits for each other; and while it waits for its tenant's debt it has no turn of its issuer, whose
-// other tenants would wait with it.
+// processors. While it waits for its tenant's debt it has no turn of its issuer, whose other tenants would
+// wait with it.
+//
+// Who may have a turn, and wait for what. Everything here must keep to this, or all can wait for each other:
+//
+//   - A turn of a tenant is taken before one of an issuer: nobody who has one of an issuer waits for one of a tenant.
+//   - Who waits for a turn holds no lock but that of its connection, and nobody with a turn waits for it: no client's
+//     message waits for the sequencer, or a worker of the broker's inbox, once it has a turn. Where there is no room
+//     for more, it waits before that (publishWindow.awaitRoom), or is refused.
+//   - Who has a turn waits only for time: for a debt, of at most maxLoadDebt; and for locks that nobody holds who
+//     waits for more than that. So each turn comes to an end, whatever clients, stores and other edges do.
+//   - A broker may call Receive in Publish, whose caller has turns. Such a message takes none
+//     (Message.Remote), as it is a part of the one that does.
 type pace struct {
 	hub          *Hub
 	payers       payers
 	chargedUntil time.Duration   // the time used from here on is not charged yet
 	paced        bool            // a payer is over its share, or the message had to wait for its turn
 	takesTurns   bool            // the message may wait for a turn
+	accepted     bool            // it was accepted before: it takes turns of its issuer alone, and ahead of new ones
 	tenantTurn   bool            // it has a turn of its tenant, which end gives back
 	issuerTurn   bool            // likewise
 	canceled     <-chan struct{} // closed: nobody waits for the message any more
@@ -26,12 +37,7 @@ func (h *Hub) beginPaced(by payers, since time.Duration, canceled <-chan struct{
 	if h.processorShare(&h.loads.tenants) == 0 {
 		return p, true
 	}
-	if by.tenant != nil && !p.isFree(by.tenant, &p.tenantTurn) {
-		p.waitUntilPaid(by.tenant, &p.tenantTurn)
-	}
-	if by.issuer != nil && !p.isFree(by.issuer, &p.issuerTurn) {
-		p.waitUntilPaid(by.issuer, &p.issuerTurn)
-	}
+	p.begin()
 	if p.paced && p.isCanceled() {
 		p.giveTurnsBack()
 		return p, false
@@ -39,18 +45,24 @@ func (h *Hub) beginPaced(by payers, since time.Duration, canceled <-chan struct{
 	return p, true
 }
 
-// beginPacedReceived is beginPaced for a message that the broker hands over, from another edge or
-// this one: it takes no turn, as the tenant's messages come one at a time anyway. It is
-// handled also if it need not wait any more.
-func (h *Hub) beginPacedReceived(by payers) (p pace) {
-	p = pace{hub: h, payers: by, chargedUntil: h.now(), canceled: h.served}
+// beginPacedAccepted is beginPaced for a message that was accepted before: from the broker, or a history. It takes
+// no turn of its tenant, whose messages come one at a time anyway; with takesTurns it takes one of its issuer, which
+// may have any number of tenants. It is handled also if it need not wait any more.
+func (h *Hub) beginPacedAccepted(by payers, takesTurns bool) (p pace) {
+	p = pace{hub: h, payers: by, chargedUntil: h.now(), takesTurns: takesTurns, accepted: true, canceled: h.served}
 	p.note()
-	for _, l := range [...]*cpuAccount{by.tenant, by.issuer} {
-		if h.debt(l, p.chargedUntil) > 0 {
-			p.waitUntilPaid(l, nil)
-		}
-	}
+	p.begin()
 	return p
+}
+
+// begin waits for the payers, as far as the message has to.
+func (p *pace) begin() {
+	if by := p.payers.tenant; by != nil && !p.isFree(by, &p.tenantTurn) {
+		p.waitUntilPaid(by, &p.tenantTurn)
+	}
+	if by := p.payers.issuer; by != nil && !p.isFree(by, &p.issuerTurn) {
+		p.waitUntilPaid(by, &p.issuerTurn)
+	}
 }
 
 // note notes that the payers are at work.
@@ -62,28 +74,25 @@ func (p *pace) note() {
 // isFree reports whether a payer need not wait now; if others are there, the message has its turn.
 func (p *pace) isFree(l *cpuAccount, turn *bool) bool {
 	return !p.hub.contended(l, p.chargedUntil) || p.hub.processorShare(l.group) == 0 ||
-		p.hub.debt(l, p.chargedUntil) == 0 && tryTurn(l, turn)
+		p.hub.debt(l, p.chargedUntil) == 0 && (!p.takesTurn(l) || p.tryTurn(l, turn))
+}
+
+// takesTurn reports whether the message takes turns of a payer.
+func (p *pace) takesTurn(l *cpuAccount) bool {
+	return p.takesTurns && (!p.accepted || l == p.payers.issuer)
 }
 
 // tryTurn takes a turn if one is free.
-func tryTurn(l *cpuAccount, turn *bool) bool {
-	select {
-	case l.turns <- struct{}{}:
-		*turn = true
-	default:
-	}
+func (p *pace) tryTurn(l *cpuAccount, turn *bool) bool {
+	*turn = l.turns.tryTake(l.most)
 	return *turn
 }
 
-// takeTurn waits for a turn, if the message may.
+// takeTurn waits for a turn, if the message takes one.
 func (p *pace) takeTurn(l *cpuAccount, turn *bool) {
-	if p.takesTurns && !*turn {
+	if p.takesTurn(l) && !*turn {
 		since := p.hub.now()
-		select {
-		case l.turns <- struct{}{}:
-			*turn = true
-		case <-p.canceled:
-		}
+		*turn = l.turns.take(l.most, p.accepted, p.canceled)
 		p.hub.countPause(p.payers, p.hub.now()-since)
 	}
 }
@@ -175,26 +184,26 @@ func (p *pace) giveTurnsBack() {
 func (p *pace) giveBack(l *cpuAccount, turn *bool) {
 	if *turn {
 		*turn = false
-		<-l.turns
+		l.turns.giveBack(l.most)
 	}
 }
 
 // writesInline reports whether the message's goroutine makes its writes itself: other
 // goroutines would use more processors than there are turns.
 func (p *pace) writesInline() bool {
-	return p.paced || p.tenantTurn && areTaken(p.payers.tenant) || p.issuerTurn && areTaken(p.payers.issuer)
+	return p.paced || p.tenantTurn && p.payers.tenant.areTurnsTaken() || p.issuerTurn && p.payers.issuer.areTurnsTaken()
 }
 
-func areTaken(l *cpuAccount) bool { return len(l.turns) == cap(l.turns) }
+func (l *cpuAccount) areTurnsTaken() bool { return l.turns.areTaken(l.most) }
 
 // maxWriters is how many goroutines may write what the message has queued.
 func (p *pace) maxWriters() int {
 	n := processors()
 	if p.tenantTurn {
-		n = min(n, cap(p.payers.tenant.turns))
+		n = min(n, p.payers.tenant.most)
 	}
 	if p.issuerTurn {
-		n = min(n, cap(p.payers.issuer.turns))
+		n = min(n, p.payers.issuer.most)
 	}
 	return n
 }

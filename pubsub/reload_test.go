@@ -16,12 +16,12 @@ import (
 func (r *rig) takeTurns(tenant string) (giveBack func()) {
 	r.company()
 	a := r.hub.cpuAccountOf([]byte(tenant))
-	for range cap(a.turns) {
-		a.turns <- struct{}{}
+	for range a.most {
+		equal(r, "there is a turn", a.turns.tryTake(a.most), true)
 	}
 	return func() {
-		for range cap(a.turns) {
-			<-a.turns
+		for range a.most {
+			a.turns.giveBack(a.most)
 		}
 	}
 }

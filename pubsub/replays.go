@@ -152,7 +152,7 @@ func (g *replays) next() (p replay, ok bool) {
 // most is how many pages may be under way for a tenant, or an issuer, of so many at most.
 func (g *replays) most(share int, l *cpuAccount) int {
 	if g.hub.isNearShare(l, g.hub.now()) {
-		return min(share, cap(l.turns))
+		return min(share, l.most)
 	}
 	return share
 }

@@ -183,12 +183,21 @@ func (q *sequencer) handOn(e *handing) {
 	h := q.hub
 	tenant := []byte(e.tenant)
 	t := h.tenant(tenant)
-	by := payers{h.tenantCPU(t, tenant), q.owner.cpuAccount(h)}
-	p := h.publication(tenant, e.channel, e.payload, e.sender, h.beginPacedReceived(by))
+	p := h.publication(tenant, e.channel, e.payload, e.sender, h.beginPacedAccepted(q.payersOf(t, tenant), true))
 	p.at = e.at
 	defer p.pace.end()
 	q.fanOut(&p, e)
 	h.fanOut(t, &p)
+}
+
+// payersOf are who pays for a message of the sequencer's tenant. Where only plain subscriptions get those of a shared
+// store, the owner is not known here.
+func (q *sequencer) payersOf(t *tenant, name []byte) payers {
+	by := q.hub.tenantPayers(t, name)
+	if owner := q.owner.cpuAccount(q.hub); owner != nil {
+		by.issuer = owner
+	}
+	return by
 }
 
 // fanOut queues a message for the subscriptions with positions: once for each, even if

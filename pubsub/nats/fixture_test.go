@@ -67,7 +67,7 @@ func (h *hub) Receive(m pubsub.Message) (taken int) {
 		<-s.held
 	}
 	h.set(func(s *hubState) {
-		if m.Delivery > wire.OneRandom || wire.CheckTenant(m.Tenant) != nil || wire.CheckChannel(m.Channel) != nil || !wire.IsSender(m.Sender) {
+		if m.Delivery > wire.OneRandom || wire.CheckTenant(m.Tenant) != nil || wire.CheckChannel(m.Channel) != nil || !wire.IsSender(m.Sender) || m.Delivery == wire.Broadcast && !m.Remote {
 			s.bad = append(s.bad, fmt.Sprintf("%v %q %q %q", m.Delivery, m.Tenant, m.Channel, m.Sender))
 		}
 		if m.Delivery != wire.Broadcast {

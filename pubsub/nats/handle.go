@@ -100,8 +100,8 @@ func (b *Broker) handleDirected(from sender, subjectKind string, m pubsub.Messag
 
 var errNotDirected = errors.New("not what one edge sends to another")
 
-// parseSubject reads tenant and channel, which have to be names of the protocol: the
-// other edge may not have checked them. They are valid until the next call.
+// parseSubject reads tenant and channel of a message from another edge, which have to be names of the protocol: that
+// edge may not have checked them. They are valid until the next call.
 func (w *worker) parseSubject(subject string) (m pubsub.Message, err error) {
 	w.subject = append(w.subject[:0], subject...)
 	tenant, channel, ok := natssubject.SplitChannel(w.subject)
@@ -114,7 +114,7 @@ func (w *worker) parseSubject(subject string) (m pubsub.Message, err error) {
 	if err := wire.CheckChannel(channel); err != nil {
 		return m, err
 	}
-	return pubsub.Message{Tenant: tenant, Channel: channel, Delivery: wire.Broadcast}, nil
+	return pubsub.Message{Tenant: tenant, Channel: channel, Delivery: wire.Broadcast, Remote: true}, nil
 }
 
 var errSubject = errors.New("its subject does not have a tenant and a channel")
