@@ -3,6 +3,7 @@ package pubsub
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -379,6 +380,54 @@ func TestGuestsPayThemselves(t *testing.T) {
 		r.hub.SetIssuers(testIssuers{false})
 		for _, by := range []payers{of.payersFor([]byte("b.1")), of.cachedPayers([]byte("b.1")), of.tokenPayers()} {
 			equal(t, "who pays where there are no shares of issuers", by.tenant, there)
+		}
+	})
+}
+
+// A guest pays also for handing on what it publishes to a history, and those who belong to the tenant do not wait for
+// its debt.
+func TestGuestsPayForHandingOn(t *testing.T) {
+	limits := with(func(l *Limits) { l.TenantShare, l.IssuerShare = 10, 10 })
+	guestOf := func(r *rig) (guest, victim *client) {
+		r.hub.SetIssuers(testIssuers{true})
+		guest, victim = r.connectIssued("a.", "guest"), r.connectIssued("b.", "v")
+		r.issuersCome(guest.token, victim.token)
+		return guest, victim
+	}
+	withHistory(t, limits, func(r *rig) {
+		guest, victim := guestOf(r)
+		c := r.connectTry("slow")
+		c.ask("SUB:b.1:chat.a")
+		c.takes = maxLook
+		paid := func() [2]int64 {
+			return [2]int64{r.hub.cpuAccountOf([]byte("b.1")).paidUntil.Load(), r.hub.issuerCPU(victim.token).paidUntil.Load()}
+		}
+		before := paid()
+		for range 8 * processors() {
+			guest.publish("b.1", "chat.a", "x")
+			time.Sleep(2 * maxLook) // it is written
+			r.issuersCome(victim.token)
+		}
+		equal(t, "the guest's issuer owes", r.hub.debt(r.hub.issuerCPU(guest.token), r.hub.now()) > 0, true)
+		equal(t, "what the tenant and its owner have paid for", paid(), before)
+	})
+	withHistory(t, limits, func(r *rig) {
+		guest, victim := guestOf(r)
+		victim.ok("SUB:b.1:chat.a")
+		defer r.atWork(r.hub.issuerCPU(victim.token))()
+		guest.readers.Go(func() {
+			for i := range 20 {
+				guest.publish("b.1", "chat.a", fmt.Sprint("guest ", i))
+			}
+		})
+		for i := range 100 {
+			r.hub.chargeAt(r.hub.issuerCPU(guest.token), r.hub.now(), maxLoadDebt)
+			time.Sleep(10 * time.Millisecond)
+			victim.publish("b.1", "chat.a", fmt.Sprint("mine ", i))
+			if got := victim.takeShort(); !slices.ContainsFunc(got, func(line string) bool { return strings.Contains(line, fmt.Sprint("=mine ", i)) }) {
+				t.Errorf("message %d waits: %q", i, got)
+				break
+			}
 		}
 	})
 }

@@ -16,6 +16,7 @@ type keptPublish struct {
 	id         uint32 // of version 3
 	confirm    bool   // the client wants an answer
 	windowSize int    // bytes that it counts for in the window
+	byGuest    bool   // its tenant pays nothing for it
 
 	// guarded by the window's mutex
 	unanswered     bool // it is in the window's list: neither stored nor failed
@@ -64,7 +65,7 @@ func (s *Session) publishKept(hs *histories, p wire.Publish) bool {
 	}
 	s.hub.count.messagesIn.Add(1)
 	s.hub.countTenant(s.hub.limits.Load(), p.Tenant, 1, 0)
-	e := &keptPublish{sequencer: q, session: s, id: p.ID, confirm: p.Confirm, windowSize: size}
+	e := &keptPublish{sequencer: q, session: s, id: p.ID, confirm: p.Confirm, windowSize: size, byGuest: pace.payers.tenant == nil}
 	bytes := append(append(append(make([]byte, 0, len(p.Channel)+len(p.Key)+len(p.Payload)), p.Channel...), p.Key...), p.Payload...)
 	n, m := len(p.Channel), len(p.Channel)+len(p.Key)
 	e.Message = history.Message{

@@ -182,7 +182,7 @@ func TestGroupingIsPaidFor(t *testing.T) {
 			r.connect(fmt.Sprint(i)).send("SUB:other:a", "SUB:other:*")
 		}
 		other := r.hub.tenant([]byte("other"))
-		p := r.hub.beginPacedAccepted(r.hub.tenantPayers(other, []byte("other")), false)
+		p := r.hub.beginPacedAccepted(r.hub.tenantPayers(other, []byte("other")), false, false)
 		m := matchers.Get().(*matcher)
 		defer m.release()
 		m.match(other, []byte("a"))

@@ -23,6 +23,7 @@ type pace struct {
 	paced        bool            // a payer is over its share, or the message had to wait for its turn
 	takesTurns   bool            // the message may wait for a turn
 	accepted     bool            // it was accepted before: it takes turns of its issuer alone, and ahead of new ones
+	issuerPasses bool            // its issuer pays, but it waits neither for that nor for a turn of it
 	tenantTurn   bool            // it has a turn of its tenant, which end gives back
 	issuerTurn   bool            // likewise
 	canceled     <-chan struct{} // closed: nobody waits for the message any more
@@ -47,11 +48,16 @@ func (h *Hub) beginPaced(by payers, since time.Duration, canceled <-chan struct{
 
 // beginPacedAccepted is beginPaced for a message that was accepted before: from the broker, or a history. It takes
 // no turn of its tenant, whose messages come one at a time anyway; with takesTurns it takes one of its issuer, which
-// may have any number of tenants. It is handled also if it need not wait any more.
-func (h *Hub) beginPacedAccepted(by payers, takesTurns bool) (p pace) {
-	p = pace{hub: h, payers: by, chargedUntil: h.now(), takesTurns: takesTurns, accepted: true, canceled: h.served}
+// may have any number of tenants. With issuerPasses it does not wait for its issuer, which is not the tenant's owner:
+// those who belong to the tenant would wait with it, and its publisher has waited. It is handled also if it need
+// not wait any more.
+func (h *Hub) beginPacedAccepted(by payers, takesTurns, issuerPasses bool) (p pace) {
+	p = pace{
+		hub: h, payers: by, chargedUntil: h.now(), takesTurns: takesTurns, accepted: true, issuerPasses: issuerPasses, canceled: h.served,
+	}
 	p.note()
 	p.begin()
+	p.paced = p.paced || issuerPasses && h.debt(by.issuer, p.chargedUntil) > 0
 	return p
 }
 
@@ -60,7 +66,7 @@ func (p *pace) begin() {
 	if by := p.payers.tenant; by != nil && !p.isFree(by, &p.tenantTurn) {
 		p.waitUntilPaid(by, &p.tenantTurn)
 	}
-	if by := p.payers.issuer; by != nil && !p.isFree(by, &p.issuerTurn) {
+	if by := p.payers.issuer; by != nil && !p.issuerPasses && !p.isFree(by, &p.issuerTurn) {
 		p.waitUntilPaid(by, &p.issuerTurn)
 	}
 }
@@ -105,7 +111,11 @@ func (p *pace) waitUntilPaid(l *cpuAccount, turn *bool) {
 	p.takeTurn(l, turn)
 	begun := p.hub.now()
 	p.chargedUntil = begun
-	for debt := p.hub.debt(l, begun); debt > 0 && p.chargedUntil-begun < maxLoadDebt && !p.isCanceled(); debt = p.hub.debt(l, p.chargedUntil) {
+	for p.chargedUntil-begun < maxLoadDebt && !p.isCanceled() {
+		debt := p.hub.debt(l, p.chargedUntil)
+		if debt == 0 {
+			break
+		}
 		p.sleep(l, min(debt, maxPause)) // meanwhile, those may be done whom it waits for
 	}
 }
@@ -144,7 +154,15 @@ func (p *pace) look() bool {
 
 // pauseDue is look, and reports whether a long fan-out must pause: a payer is over its share by now.
 func (p *pace) pauseDue() bool {
-	return p.look() && p.hub.debtOf(p.payers, p.chargedUntil) > 0
+	return p.look() && (p.hub.debt(p.payers.tenant, p.chargedUntil) > 0 || p.issuerDebt() > 0)
+}
+
+// issuerDebt is how long the message has to wait for its issuer.
+func (p *pace) issuerDebt() time.Duration {
+	if p.issuerPasses {
+		return 0
+	}
+	return p.hub.debt(p.payers.issuer, p.chargedUntil)
 }
 
 // pause makes a fan-out wait for the debt of its payers, for maxPause each at most. The caller has
@@ -157,7 +175,7 @@ func (p *pace) pause() {
 		p.giveBack(p.payers.issuer, &p.issuerTurn)
 		p.pauseFor(p.payers.tenant, &p.tenantTurn)
 	}
-	if had || p.hub.debt(p.payers.issuer, p.chargedUntil) > 0 {
+	if had || p.issuerDebt() > 0 {
 		p.pauseFor(p.payers.issuer, &p.issuerTurn)
 	}
 }

@@ -235,7 +235,7 @@ func TestPatternsFollowTheOKLines(t *testing.T) {
 				s := r.connect("s")
 				s.ask(strings.Fields(c.before)...)
 				h, m := r.hub, matchers.Get().(*matcher)
-				p := h.publication([]byte("t"), []byte("a"), []byte("x"), nil, h.beginPacedAccepted(h.tenantPayers(h.tenant([]byte("t")), []byte("t")), false))
+				p := h.publication([]byte("t"), []byte("a"), []byte("x"), nil, h.beginPacedAccepted(h.tenantPayers(h.tenant([]byte("t")), []byte("t")), false, false))
 				p.matcher = m
 				m.match(h.tenant([]byte("t")), p.channel)
 				m.group(&p.pace)

@@ -9,7 +9,7 @@ func (h *Hub) Receive(m Message) int {
 		return 0
 	}
 	t := h.tenant(m.Tenant)
-	p := h.publication(m.Tenant, m.Channel, m.Payload, m.Sender, h.beginPacedAccepted(h.tenantPayers(t, m.Tenant), m.Remote))
+	p := h.publication(m.Tenant, m.Channel, m.Payload, m.Sender, h.beginPacedAccepted(h.tenantPayers(t, m.Tenant), m.Remote, false))
 	defer p.pace.end()
 	p.lastResort = m.LastResort
 	if m.Delivery == wire.Broadcast {

@@ -183,21 +183,31 @@ func (q *sequencer) handOn(e *handing) {
 	h := q.hub
 	tenant := []byte(e.tenant)
 	t := h.tenant(tenant)
-	p := h.publication(tenant, e.channel, e.payload, e.sender, h.beginPacedAccepted(q.payersOf(t, tenant), true))
+	by, asOwner := q.payersOf(t, e)
+	p := h.publication(tenant, e.channel, e.payload, e.sender, h.beginPacedAccepted(by, asOwner, !asOwner))
 	p.at = e.at
 	defer p.pace.end()
 	q.fanOut(&p, e)
 	h.fanOut(t, &p)
 }
 
-// payersOf are who pays for a message of the sequencer's tenant. Where only plain subscriptions get those of a shared
-// store, the owner is not known here.
-func (q *sequencer) payersOf(t *tenant, name []byte) payers {
-	by := q.hub.tenantPayers(t, name)
+// payersOf are who pays for a message: the issuer of its publisher or, where that is not known, since it came from a
+// shared store, the tenant's owner; and the tenant, unless its publisher was a guest. It reports whether the owner is
+// the one who pays. The owner is known here unless only plain subscriptions get messages of a shared store.
+func (q *sequencer) payersOf(t *tenant, e *handing) (by payers, asOwner bool) {
+	by = q.hub.tenantPayers(t, []byte(e.tenant))
 	if owner := q.owner.cpuAccount(q.hub); owner != nil {
 		by.issuer = owner
 	}
-	return by
+	if e.publish == nil {
+		return by, true
+	}
+	owner := by.issuer
+	by.issuer = q.hub.issuerCPU(e.publish.session.token)
+	if e.publish.byGuest {
+		by.tenant = nil
+	}
+	return by, by.issuer == owner
 }
 
 // fanOut queues a message for the subscriptions with positions: once for each, even if
