@@ -13,10 +13,10 @@ const (
 // replays are the pages that are to be read. Tenants take turns, and so do the tokens of a
 // tenant, the sessions of a token, and the subscriptions of a session.
 //
-// A tenant or an issuer that is over its share of the processors gets no turn until it has paid. No page
-// of it is under way meanwhile: it would take the place of one of another tenant. And whoever comes near its
-// share while others are there has as many pages read at a time as there are processors in that: what they
-// cost is known only then.
+// A tenant or an issuer that is over its share of the processors gets no turn until it has paid, or has waited for
+// maxLoadDebt. No page of it is under way meanwhile: it would take the place of one of another tenant. And
+// whoever comes near its share while others are there has as many pages read at a time as there are processors
+// in that: what they cost is known only then.
 type replays struct {
 	hub *Hub
 
@@ -33,7 +33,13 @@ type tenantReplays struct {
 	ready   []*replayQueue // those that are not in tokenReplays.held
 	inTurn  bool           // it is in replays.ready
 	running int
-	paying  bool // it waits until it has paid
+	debtor
+}
+
+// debtor is a tenant or an issuer that may be over its share.
+type debtor struct {
+	paying bool // it waits until it has paid
+	waited bool // it has waited: its next page is read, whatever it owes by now
 }
 
 // replayQueue is what waits for one token in one tenant. It is not empty.
@@ -54,7 +60,7 @@ type replay struct {
 type tokenReplays struct {
 	running int
 	held    []*replayQueue // until there is room for one more
-	paying  bool           // of an issuer: it waits until it has paid
+	debtor                 // of an issuer
 }
 
 // add has a page read for a subscription of a session that has no other one under way. The
@@ -124,7 +130,8 @@ func (g *replays) next() (p replay, ok bool) {
 	for len(g.ready) > 0 {
 		t := takeFirst(&g.ready)
 		t.inTurn = false
-		if g.awaitPaid(payers{tenant: g.hub.cpuAccountOf([]byte(t.name))}, &t.paying, func() { g.makeReady(t) }) {
+		if g.awaitPaid(payers{tenant: g.hub.cpuAccountOf([]byte(t.name))}, &t.debtor, func() { g.makeReady(t) }) {
+			g.releaseFor(t.ready[0].token) // it was its turn; those of other tenants do not wait for this one
 			continue
 		}
 		q := takeFirst(&t.ready)
@@ -173,7 +180,7 @@ func (g *replays) full(token *tokenState) *tokenReplays {
 	case token.replays.running >= maxReplaysOfOne:
 		return &token.replays
 	case issuer.paying, issuer.running >= g.mostOfIssuer(token),
-		g.awaitPaid(payers{issuer: g.hub.issuerCPU(token)}, &issuer.paying, func() { g.release(issuer, g.mostOfIssuer(token)) }):
+		g.awaitPaid(payers{issuer: g.hub.issuerCPU(token)}, &issuer.debtor, func() { g.release(issuer, g.mostOfIssuer(token)) }):
 		return issuer
 	}
 	return nil
@@ -185,36 +192,46 @@ func (g *replays) done(p replay) {
 	token.running--
 	issuer.running--
 	p.tenant.running--
-	g.release(token, maxReplaysOfOne)
-	g.release(issuer, g.mostOfIssuer(p.session.token))
+	g.releaseFor(p.session.token)
 	g.makeReady(p.tenant)
 	g.forgetIdle(p.tenant)
 }
 
-// release makes as many queues ready of those that are held as may have pages read. The caller holds g.mu.
+// releaseFor is release for a token, and its issuer.
+func (g *replays) releaseFor(token *tokenState) {
+	g.release(&token.replays, maxReplaysOfOne)
+	g.release(&token.issuer.replays, g.mostOfIssuer(token))
+}
+
+// release makes as many queues ready of those that are held as may have pages read. Those whose tenant is paying
+// do not count: they wait for that, and those of other tenants have their room. The caller holds g.mu.
 func (g *replays) release(of *tokenReplays, most int) {
-	for n := most - of.running; n > 0 && len(of.held) > 0 && !of.paying; n-- {
+	for n := most - of.running; n > 0 && len(of.held) > 0 && !of.paying; {
 		q := takeFirst(&of.held)
 		q.tenant.ready = append(q.tenant.ready, q)
 		g.makeReady(q.tenant)
+		if !q.tenant.paying {
+			n--
+		}
 	}
 }
 
 // awaitPaid reports whether a tenant or an issuer has to wait, since it is over its share: it is paying then,
-// and goes on when it has paid. The caller holds g.mu, and the hub's group open.
-func (g *replays) awaitPaid(by payers, paying *bool, goOn func()) bool {
+// and goes on when it has paid, or has waited for long enough. The caller holds g.mu, and the hub's group open.
+func (g *replays) awaitPaid(by payers, d *debtor, goOn func()) bool {
 	h := g.hub
-	if h.debtOf(by, h.now()) == 0 {
+	if d.waited || h.debtOf(by, h.now()) == 0 {
+		d.waited = false
 		return false
 	}
-	*paying = true
+	d.paying = true
 	h.Go(func() {
 		p := pace{hub: h, payers: by, chargedUntil: h.now(), canceled: h.served}
 		p.waitUntilPaid(by.tenant, nil)
 		p.waitUntilPaid(by.issuer, nil)
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		*paying = false
+		d.paying, d.waited = false, true
 		goOn()
 		g.start()
 	})

@@ -137,6 +137,44 @@ func TestReplayTurns(t *testing.T) {
 	})
 }
 
+// Pages of an issuer near its share wait for none of its tenants that is over its own; and one that stays so reads
+// on, too.
+func TestReplaysWaitForNoOtherTenant(t *testing.T) {
+	withResumers(t, with(func(l *Limits) { l.IssuerShare = 1 }), func(c *resumers) {
+		c.hub.SetIssuers(testIssuers{true})
+		a, b := c.connectIssued("a.", "a"), c.connectIssued("b.", "b")
+		c.issuersCome(a.token, b.token)
+		resume := func(tenant, token string) *client {
+			l := c.hub.issuerCPU(a.token)
+			l.paidUntil.Store(int64(c.hub.now())) // near its share
+			equal(t, "pages at a time", c.hub.replays.mostOfIssuer(a.token), 1)
+			s := c.connectIssued("a.", token, tenant)
+			s.send("RSUB:" + tenant + ":chat.a:last")
+			synctest.Wait()
+			return s
+		}
+		clients := []*client{resume("c", "first"), resume("a", "1"), resume("a", "2"), resume("b", "3")}
+		c.store.expect(t, "at first", map[string]int{"c": 1})
+		stop := make(chan struct{})
+		c.company()
+		c.debtor("a", time.Hour)
+		c.hub.Go(func() {
+			for sleep(time.Millisecond, stop) {
+				c.hub.noteWork(c.hub.cpuAccountOf([]byte("one")), c.hub.now())
+				c.debtor("a", time.Hour)
+			}
+		})
+		c.hub.issuerCPU(a.token).paidUntil.Store(int64(c.hub.now()))
+		c.store.release <- struct{}{}
+		synctest.Wait()
+		equal(t, "the next page, while a tenant pays", c.store.asked[len(c.store.asked)-1], "b")
+		close(c.store.release)
+		time.Sleep(4 * maxLoadDebt)
+		c.caughtUp(clients, 1)
+		close(stop)
+	})
+}
+
 // A tenant that is over its share takes no place of another tenant while it waits, however
 // many tokens it has. It reads on when it has paid.
 func TestReplaysOfBusyTenant(t *testing.T) {
