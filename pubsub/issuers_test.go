@@ -223,7 +223,7 @@ func (r *rig) attack() *client {
 		victim.publish("b.1", "x", "1")
 	}
 	for i := range 64 {
-		r.hub.charge(attacker.payersFor(fmt.Append(nil, "a.", i)), r.hub.now(), oneMillisecond())
+		r.hub.charge(attacker.payersFor(fmt.Sprint("a.", i)), r.hub.now(), oneMillisecond())
 	}
 	victim.take()
 	equal(r, "time that another issuer's message waited", r.took(func() { victim.publish("b.1", "x", "2") }), 0)
@@ -268,7 +268,7 @@ func TestShareOfIssuer(t *testing.T) {
 		a.publish("a.new", "x", "1") // after the other's last one
 		time.Sleep(rivalTime + time.Millisecond)
 		for i := range 64 {
-			r.hub.charge(a.payersFor(fmt.Append(nil, "a.", i)), r.hub.now(), oneMillisecond())
+			r.hub.charge(a.payersFor(fmt.Sprint("a.", i)), r.hub.now(), oneMillisecond())
 			equal(t, "time that a message of the only issuer waited", r.took(func() { a.publish(fmt.Sprint("a.", i), "x", "1") }), 0)
 		}
 	})
@@ -284,7 +284,7 @@ func TestTurnsOfIssuer(t *testing.T) {
 		n := r.hub.turnsOf(&r.hub.loads.issuers)
 		var turns []pace
 		for i := range n {
-			p, _ := r.begin(a.payersFor(fmt.Append(nil, i)), nil)
+			p, _ := r.begin(a.payersFor(fmt.Sprint(i)), nil)
 			turns = append(turns, p)
 		}
 		if p := turns[n-1]; !p.writesInline() || p.maxWriters() != n {
@@ -292,7 +292,7 @@ func TestTurnsOfIssuer(t *testing.T) {
 		}
 		began := make(chan pace, 1)
 		go func() {
-			p, _ := r.begin(a.payersFor([]byte("next")), nil)
+			p, _ := r.begin(a.payersFor("next"), nil)
 			began <- p
 		}()
 		synctest.Wait()
@@ -310,7 +310,7 @@ func TestTurnsOfIssuer(t *testing.T) {
 		r.debtor("over", 100*time.Millisecond)
 		waiting := make(chan bool)
 		go func() {
-			p, ok := r.begin(a.payersFor([]byte("over")), nil)
+			p, ok := r.begin(a.payersFor("over"), nil)
 			p.end()
 			waiting <- ok
 		}()
@@ -318,7 +318,7 @@ func TestTurnsOfIssuer(t *testing.T) {
 		equal(t, "turns of the issuer while a tenant pays", r.hub.issuerCPU(a.token).turns.taken.Load(), 0)
 		<-waiting
 
-		p, _ := r.begin(a.payersFor([]byte("over")), nil)
+		p, _ := r.begin(a.payersFor("over"), nil)
 		r.company()
 		r.debtor("over", 100*time.Millisecond)
 		paused := make(chan struct{})
@@ -339,7 +339,7 @@ func TestTurnsOfIssuerStay(t *testing.T) {
 		a, b := r.connectIssued("a.", "a"), r.connectIssued("b.", "b")
 		r.issuersCome(b.token, a.token)
 		begin := func() pace {
-			p, _ := r.begin(a.payersFor([]byte("a.1")), nil)
+			p, _ := r.begin(a.payersFor("a.1"), nil)
 			return p
 		}
 		time.Sleep(30 * time.Second)
@@ -369,7 +369,7 @@ func TestGuestsPayThemselves(t *testing.T) {
 		<-published
 		of, there := r.connectIssued("a.", "of b", "b.1"), r.hub.cpuAccountOf([]byte("b.1"))
 		for name, by := range map[string]payers{
-			"a message": of.payersFor([]byte("b.1")), "a message of the reader": of.cachedPayers([]byte("b.1")), "upkeep": of.tokenPayers(),
+			"a message": of.payersFor("b.1"), "a message of the reader": of.cachedPayers([]byte("b.1")), "upkeep": of.tokenPayers(),
 		} {
 			if by.tenant != nil || by.issuer != r.hub.issuerCPU(of.token) {
 				t.Errorf("%s: %+v pay", name, by)
@@ -378,7 +378,7 @@ func TestGuestsPayThemselves(t *testing.T) {
 		r.hub.ChargeRight([]string{"b.1"}, "a.", 100*oneMillisecond())
 		equal(t, "debt of the tenant", r.hub.debt(there, r.hub.now()), 0)
 		r.hub.SetIssuers(testIssuers{false})
-		for _, by := range []payers{of.payersFor([]byte("b.1")), of.cachedPayers([]byte("b.1")), of.tokenPayers()} {
+		for _, by := range []payers{of.payersFor("b.1"), of.cachedPayers([]byte("b.1")), of.tokenPayers()} {
 			equal(t, "who pays where there are no shares of issuers", by.tenant, there)
 		}
 	})

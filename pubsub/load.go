@@ -189,10 +189,10 @@ func (h *Hub) issuerCPU(t *tokenState) *cpuAccount {
 // payersFor are who pays for what a session does in a tenant: its token's issuer, whomever the tenant
 // belongs to, and the tenant. That pays nothing for guests, and they take none of its turns: those who
 // belong there would wait for them.
-func (s *Session) payersFor(tenant []byte) payers {
+func (s *Session) payersFor(tenant string) payers {
 	by := payers{issuer: s.hub.issuerCPU(s.token)}
-	if !s.hub.isGuest(s.token.issuerName, string(tenant)) {
-		by.tenant = s.hub.cpuAccountOf(tenant)
+	if !s.hub.isGuest(s.token.issuerName, tenant) {
+		by.tenant = s.hub.cpuAccountOf([]byte(tenant))
 	}
 	return by
 }

@@ -98,7 +98,7 @@ func (s *Session) replayPage(r *resumable, room int) (page history.Page, err err
 	query.After, query.Newest = r.cursor.N, r.newest
 	page, err = q.store.Read(ctx, query)
 	if page.Work > 0 { // what it waited for is not the tenant's to pay
-		s.hub.charge(s.payersFor([]byte(q.id.tenant)), s.hub.now(), page.Work)
+		s.hub.charge(s.payersFor(q.id.tenant), s.hub.now(), page.Work)
 	}
 	if err != nil {
 		return page, err
@@ -118,7 +118,7 @@ func (s *Session) replayPage(r *resumable, room int) (page history.Page, err err
 // encodePage makes the frames of a page.
 func (s *Session) encodePage(r *resumable, page history.Page, v variant) (frames []*frame) {
 	tenant := []byte(r.key.tenant)
-	by := s.payersFor(tenant)
+	by := s.payersFor(r.key.tenant)
 	now := s.hub.now() // they have paid for what they used before: see replays
 	s.hub.noteWork(by.tenant, now)
 	s.hub.noteWork(by.issuer, now)

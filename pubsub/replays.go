@@ -33,7 +33,16 @@ type tenantReplays struct {
 	ready   []*replayQueue // those that are not in tokenReplays.held
 	inTurn  bool           // it is in replays.ready
 	running int
+	cpu     *cpuAccount // see account
 	debtor
+}
+
+// account returns the tenant's account. To look for it takes a lock of all tenants.
+func (t *tenantReplays) account(h *Hub) *cpuAccount {
+	if t.cpu == nil || t.cpu.removed.Load() {
+		t.cpu = h.cpuAccountOf([]byte(t.name))
+	}
+	return t.cpu
 }
 
 // debtor is a tenant or an issuer that may be over its share.
@@ -89,7 +98,7 @@ func (g *replays) add(s *Session, r *resumable) {
 
 // makeReady gives a tenant its turn, if it may have one. The caller holds g.mu.
 func (g *replays) makeReady(t *tenantReplays) {
-	if !t.inTurn && !t.paying && len(t.ready) > 0 && t.running < g.most(maxReplaysOfOne, g.hub.cpuAccountOf([]byte(t.name))) {
+	if !t.inTurn && !t.paying && len(t.ready) > 0 && t.running < g.most(maxReplaysOfOne, t.account(g.hub)) {
 		t.inTurn = true
 		g.ready = append(g.ready, t)
 	}
@@ -130,7 +139,7 @@ func (g *replays) next() (p replay, ok bool) {
 	for len(g.ready) > 0 {
 		t := takeFirst(&g.ready)
 		t.inTurn = false
-		if g.awaitPaid(payers{tenant: g.hub.cpuAccountOf([]byte(t.name))}, &t.debtor, func() { g.makeReady(t) }) {
+		if g.awaitPaid(payers{tenant: t.account(g.hub)}, &t.debtor, func() { g.makeReady(t) }) {
 			g.releaseFor(t.ready[0].token) // it was its turn; those of other tenants do not wait for this one
 			continue
 		}
