@@ -76,7 +76,7 @@ func (s *Session) publishKept(hs *histories, p wire.Publish) bool {
 	if m > n {
 		e.Key = bytes[n:m:m]
 	}
-	e.handing = handing{tenant: tenant, channel: e.Channel, payload: e.Payload, sender: e.Sender, at: pace.chargedUntil, publish: e}
+	e.handing = handing{tenant: tenant, channel: e.Channel, payload: e.Payload, sender: e.Sender, at: pace.begun, publish: e}
 	s.window.add(e)
 	s.hub.wg.Add(1) // until it was handed on, or failed; the session's reader is counted too
 	hs.store.Append(&e.Message)

@@ -231,6 +231,27 @@ func TestTurns(t *testing.T) {
 	})
 }
 
+// Who has paid for all by now does not wait, though it was charged for something after work on its message began; and
+// the message counts from its turn on.
+func TestDebtsAreThoseOfNow(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		defer r.atWork(r.hub.cpuAccountOf([]byte("one")))()
+		r.company()
+		a := r.hub.cpuAccountOf([]byte("other"))
+		since := r.hub.now()
+		time.Sleep(2 * minDebt)
+		now := r.hub.now()
+		a.paidUntil.Store(int64(now))
+		p, _ := r.hub.beginPaced(payers{tenant: a}, since, nil)
+		equal(t, "it is over its share", p.paced, false)
+		pub := r.hub.publication([]byte("other"), []byte("x"), nil, nil, p)
+		equal(t, "it was accepted", pub.at, now)
+		equal(t, "its tenant was at work", a.group.latestAt.Load(), int64(now))
+		equal(t, "it is charged", p.chargedUntil, since)
+		p.end()
+	})
+}
+
 // A burst of a tenant that has used nothing yet takes no more turns either, if
 // there is company, and writes by itself when all of them are taken.
 func TestTurnsOfBurst(t *testing.T) {

@@ -19,6 +19,7 @@ import "time"
 type pace struct {
 	hub          *Hub
 	payers       payers
+	begun        time.Duration   // when its turn came
 	chargedUntil time.Duration   // the time used from here on is not charged yet
 	paced        bool            // a payer is over its share, or the message had to wait for its turn
 	takesTurns   bool            // the message may wait for a turn
@@ -29,12 +30,12 @@ type pace struct {
 	canceled     <-chan struct{} // closed: nobody waits for the message any more
 }
 
-// beginPaced waits for the turn of a client's message if its tenant or its issuer is over its share; since
-// when work on it is to be charged, the caller says. It reports false if the message must not be handled:
+// beginPaced waits for the turn of a client's message if its tenant or its issuer is over its share; the caller says
+// since when work on it is to be charged. It reports false if the message must not be handled:
 // canceled was closed meanwhile. Otherwise end must be called.
 func (h *Hub) beginPaced(by payers, since time.Duration, canceled <-chan struct{}) (p pace, ok bool) {
-	p = pace{hub: h, payers: by, chargedUntil: since, takesTurns: true, canceled: canceled}
-	p.note()
+	p = pace{hub: h, payers: by, begun: h.now(), chargedUntil: since, takesTurns: true, canceled: canceled}
+	p.note(p.begun)
 	if h.processorShare(&h.loads.tenants) == 0 {
 		return p, true
 	}
@@ -52,10 +53,10 @@ func (h *Hub) beginPaced(by payers, since time.Duration, canceled <-chan struct{
 // those who belong to the tenant would wait with it, and its publisher has waited. It is handled also if it need
 // not wait any more.
 func (h *Hub) beginPacedAccepted(by payers, takesTurns, issuerPasses bool) (p pace) {
-	p = pace{
-		hub: h, payers: by, chargedUntil: h.now(), takesTurns: takesTurns, accepted: true, issuerPasses: issuerPasses, canceled: h.served,
-	}
-	p.note()
+	now := h.now()
+	p = pace{hub: h, payers: by, begun: now, chargedUntil: now, takesTurns: takesTurns, accepted: true, canceled: h.served}
+	p.issuerPasses = issuerPasses
+	p.note(now)
 	p.begin()
 	p.paced = p.paced || issuerPasses && h.debt(by.issuer, p.chargedUntil) > 0
 	return p
@@ -71,16 +72,16 @@ func (p *pace) begin() {
 	}
 }
 
-// note notes that the payers are at work.
-func (p *pace) note() {
-	p.hub.noteWork(p.payers.tenant, p.chargedUntil)
-	p.hub.noteWork(p.payers.issuer, p.chargedUntil)
+// note notes that the payers are at work now.
+func (p *pace) note(now time.Duration) {
+	p.hub.noteWork(p.payers.tenant, now)
+	p.hub.noteWork(p.payers.issuer, now)
 }
 
 // isFree reports whether a payer need not wait now; if others are there, the message has its turn.
 func (p *pace) isFree(l *cpuAccount, turn *bool) bool {
-	return !p.hub.contended(l, p.chargedUntil) || p.hub.processorShare(l.group) == 0 ||
-		p.hub.debt(l, p.chargedUntil) == 0 && (!p.takesTurn(l) || p.tryTurn(l, turn))
+	return !p.hub.contended(l, p.begun) || p.hub.processorShare(l.group) == 0 ||
+		p.hub.debt(l, p.begun) == 0 && (!p.takesTurn(l) || p.tryTurn(l, turn))
 }
 
 // takesTurn reports whether the message takes turns of a payer.
@@ -118,6 +119,7 @@ func (p *pace) waitUntilPaid(l *cpuAccount, turn *bool) {
 		}
 		p.sleep(l, min(debt, maxPause)) // meanwhile, those may be done whom it waits for
 	}
+	p.begun = p.chargedUntil
 }
 
 func (p *pace) isCanceled() bool {
@@ -148,7 +150,7 @@ func (p *pace) look() bool {
 		return false
 	}
 	p.chargedUntil = p.hub.chargeTime(p.payers, p.chargedUntil)
-	p.note()
+	p.note(p.chargedUntil)
 	return true
 }
 

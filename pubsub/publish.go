@@ -61,7 +61,7 @@ func (h *Hub) publication(tenant, channel, payload, sender []byte, pace pace) pu
 	limits := h.limits.Load()
 	p := publication{
 		tenant: tenant, channel: channel, payload: payload, sender: sender,
-		subsVersion: h.subsVersion.Load(), at: pace.chargedUntil, limits: limits, pace: pace,
+		subsVersion: h.subsVersion.Load(), at: pace.begun, limits: limits, pace: pace,
 	}
 	if limits.TenantEgressKB > 0 {
 		p.caps = h.tenantCapsOf(tenant)
