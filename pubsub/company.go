@@ -11,8 +11,8 @@ import (
 //   - While another one is at work, who is over its share waits until it has paid.
 //   - While others have been there a moment ago, it works in the pace of its share. What comes next finds a
 //     processor soon, also where there is but one.
-//   - Later, it uses whatever nobody else wants, in turns: one message after the other, as many at a time as
-//     there are processors in its share. So who is rarely there finds a processor, too.
+//   - Later, it uses all processors but one, in turns: that many messages are handled at a time. So who is rarely
+//     there finds a processor, too. Of two processors that leaves one, which is its share already.
 const (
 	// atWorkTime is for how long somebody counts as at work: looks at the clock are maxLook apart.
 	atWorkTime = maxLook
@@ -68,6 +68,15 @@ func (h *Hub) contended(l *cpuAccount, now time.Duration) bool {
 		return l.sinceOther(now) <= issuerRivalTime
 	}
 	return l.sinceOther(now) <= rivalTime
+}
+
+// mostTurns is how many messages of a tenant or an issuer are handled at a time, while they take turns: as many as
+// there are processors in its share or, when others have not been there for a while, all but one.
+func (h *Hub) mostTurns(l *cpuAccount, now time.Duration) int {
+	if l.sinceOther(now) > activeTime {
+		return max(l.most, processors()-1)
+	}
+	return l.most
 }
 
 // debt returns how long a tenant or an issuer has to wait now, to pay for what it used; nil: not at all.

@@ -2,6 +2,7 @@ package pubsub
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -120,6 +121,49 @@ func TestRareMessagesTakeLittle(t *testing.T) {
 		}
 		if least := long * 85 / 100; used < least {
 			t.Errorf("it used %v of %v, want %v", used, long, least)
+		}
+	})
+}
+
+// Who has messages now and then finds a processor; all others are for whoever wants them.
+func TestRareMessagesLeaveProcessors(t *testing.T) {
+	const all, often, long = 8, time.Second, 10 * time.Second
+	old := processors
+	processors = func() int { return all }
+	defer func() { processors = old }()
+	withIssuers(t, true, with(func(l *Limits) { l.TenantShare = 99 }), func(r *rig) {
+		a, b := r.connectIssued("a.", "a"), r.connectIssued("b.", "b")
+		r.issuersCome(a.token, b.token)
+		var mu sync.Mutex
+		used, now, most := time.Duration(0), 0, 0
+		work := func(d int) {
+			mu.Lock()
+			defer mu.Unlock()
+			now += d
+			most = max(most, now)
+			used += time.Millisecond / 2
+		}
+		begun := time.Now()
+		var workers sync.WaitGroup
+		for i := range all {
+			workers.Go(func() {
+				for time.Since(begun) < long {
+					p, _ := r.begin(a.payersFor(fmt.Sprint("a.", i)), nil)
+					work(1)
+					time.Sleep(time.Millisecond)
+					work(-1)
+					p.end()
+				}
+			})
+		}
+		for time.Since(begun) < long {
+			time.Sleep(often)
+			r.hub.noteWork(r.hub.issuerCPU(b.token), r.hub.now())
+		}
+		workers.Wait()
+		equal(t, "messages at a time", most, all-1)
+		if least := long * (all - 1) * 9 / 10; used < least {
+			t.Errorf("it used %v of %v, want %v", used, long*all, least)
 		}
 	})
 }

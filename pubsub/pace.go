@@ -91,7 +91,7 @@ func (p *pace) takesTurn(l *cpuAccount) bool {
 
 // tryTurn takes a turn if one is free.
 func (p *pace) tryTurn(l *cpuAccount, turn *bool) bool {
-	*turn = l.turns.tryTake(l.most)
+	*turn = l.turns.tryTake(p.hub.mostTurns(l, p.begun))
 	return *turn
 }
 
@@ -99,7 +99,7 @@ func (p *pace) tryTurn(l *cpuAccount, turn *bool) bool {
 func (p *pace) takeTurn(l *cpuAccount, turn *bool) {
 	if p.takesTurn(l) && !*turn {
 		since := p.hub.now()
-		*turn = l.turns.take(l.most, p.accepted, p.canceled)
+		*turn = l.turns.take(p.hub.mostTurns(l, since), p.accepted, p.canceled)
 		p.hub.countPause(p.payers, p.hub.now()-since)
 	}
 }
@@ -192,7 +192,7 @@ func (p *pace) pauseFor(l *cpuAccount, turn *bool) {
 
 // end charges the time that was used, and gives the turns back.
 func (p *pace) end() {
-	p.hub.chargeTime(p.payers, p.chargedUntil)
+	p.chargedUntil = p.hub.chargeTime(p.payers, p.chargedUntil)
 	p.giveTurnsBack()
 }
 
@@ -204,26 +204,28 @@ func (p *pace) giveTurnsBack() {
 func (p *pace) giveBack(l *cpuAccount, turn *bool) {
 	if *turn {
 		*turn = false
-		l.turns.giveBack(l.most)
+		l.turns.giveBack(p.hub.mostTurns(l, p.chargedUntil))
 	}
 }
 
 // writesInline reports whether the message's goroutine makes its writes itself: other
 // goroutines would use more processors than there are turns.
 func (p *pace) writesInline() bool {
-	return p.paced || p.tenantTurn && p.payers.tenant.areTurnsTaken() || p.issuerTurn && p.payers.issuer.areTurnsTaken()
+	return p.paced || p.tenantTurn && p.areTurnsTaken(p.payers.tenant) || p.issuerTurn && p.areTurnsTaken(p.payers.issuer)
 }
 
-func (l *cpuAccount) areTurnsTaken() bool { return l.turns.areTaken(l.most) }
+func (p *pace) areTurnsTaken(l *cpuAccount) bool {
+	return l.turns.areTaken(p.hub.mostTurns(l, p.chargedUntil))
+}
 
 // maxWriters is how many goroutines may write what the message has queued.
 func (p *pace) maxWriters() int {
 	n := processors()
 	if p.tenantTurn {
-		n = min(n, p.payers.tenant.most)
+		n = min(n, p.hub.mostTurns(p.payers.tenant, p.chargedUntil))
 	}
 	if p.issuerTurn {
-		n = min(n, p.payers.issuer.most)
+		n = min(n, p.hub.mostTurns(p.payers.issuer, p.chargedUntil))
 	}
 	return n
 }
