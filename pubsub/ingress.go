@@ -87,7 +87,7 @@ func (s *Session) awaitHeld(limit time.Duration) bool {
 		}
 		s.held = nil
 		if held.handle != nil {
-			s.handleNow(held.data, held.handle, false)
+			s.handleNow(held.data, held.handle, string(held.data) == "PING")
 		}
 	}
 	return true
@@ -132,13 +132,14 @@ func (s *Session) clientGone() bool {
 // Ready blocks until the client may be read from: what it sent before is handled, its
 // own ingress cap allows it, and it reads its own control lines. It reports false
 // once the session is closing, and when a cap does not allow it within limit: then it
-// must be called again.
+// must be called again. What it cost to read what is no message, such as pongs, it may wait for beside that, some
+// seconds at most, as Handle methods do.
 func (s *Session) Ready(limit time.Duration) bool {
 	if s.held == nil {
 		s.chargeToken()
 	}
 	if s.reading >= owedStep { // of what is no message
-		s.handleNow(nil, func(*Session, []byte) {}, true)
+		s.handleNow(nil, func(*Session, []byte) {}, false)
 	}
 	begin := time.Now()
 	if !s.awaitHeld(limit) {

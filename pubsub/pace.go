@@ -12,6 +12,7 @@ import "time"
 //   - Who waits for a turn holds no lock but that of its connection, and nobody with a turn waits for it: no client's
 //     message waits for the sequencer, or a worker of the broker's inbox, once it has a turn. Where there is no room
 //     for more, it waits before that (publishWindow.awaitRoom), or is refused.
+//   - What is no publish and changes no subscription waits for turns for maxTurnWait, and has none when it is handled.
 //   - Who has a turn waits only for time: for a debt, of at most maxLoadDebt; and for locks that nobody holds who
 //     waits for more than that. So each turn comes to an end, whatever clients, stores and other edges do.
 //   - A broker may call Receive in Publish, whose caller has turns. Such a message takes none
@@ -25,6 +26,7 @@ type pace struct {
 	takesTurns   bool            // the message may wait for a turn
 	accepted     bool            // it was accepted before: it takes turns of its issuer alone, and ahead of new ones
 	issuerPasses bool            // its issuer pays, but it waits neither for that nor for a turn of it
+	turnBy       time.Duration   // when it goes on without a turn; 0: never
 	tenantTurn   bool            // it has a turn of its tenant, which end gives back
 	issuerTurn   bool            // likewise
 	canceled     <-chan struct{} // closed: nobody waits for the message any more
@@ -99,7 +101,13 @@ func (p *pace) tryTurn(l *cpuAccount, turn *bool) bool {
 func (p *pace) takeTurn(l *cpuAccount, turn *bool) {
 	if p.takesTurn(l) && !*turn {
 		since := p.hub.now()
-		*turn = l.turns.take(p.hub.mostTurns(l, since), p.accepted, p.canceled)
+		var late <-chan time.Time
+		if p.turnBy > 0 {
+			timer := time.NewTimer(p.turnBy - since)
+			defer timer.Stop()
+			late = timer.C
+		}
+		*turn = l.turns.take(p.hub.mostTurns(l, since), p.accepted, p.canceled, late)
 		p.hub.countPause(p.payers, p.hub.now()-since)
 	}
 }

@@ -101,6 +101,7 @@ type Session struct {
 	// handling is since when work on a message is not charged yet, on the hub's clock; zero: it is.
 	// reading is what it took to read what comes before the next message, about.
 	handling, reading time.Duration
+	nextFreePing      time.Duration // when a ping takes no turn again, on the hub's clock
 
 	keptTenant keptTenant     // of the tenant that it published to last
 	window     *publishWindow // nil: it never published to a kept channel

@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // turns are those of a tenant, or an issuer: so many of its messages are handled at the same time. Others wait, the
@@ -41,8 +42,8 @@ func (t *turns) tryTakeLocked(most int) bool {
 	return true
 }
 
-// take waits for a turn until canceled is closed, and reports whether there was one.
-func (t *turns) take(most int, accepted bool, canceled <-chan struct{}) bool {
+// take waits for a turn, until canceled is closed or late has a value, and reports whether it has come.
+func (t *turns) take(most int, accepted bool, canceled <-chan struct{}, late <-chan time.Time) bool {
 	t.mu.Lock()
 	if t.tryTakeLocked(most) {
 		t.mu.Unlock()
@@ -60,6 +61,7 @@ func (t *turns) take(most int, accepted bool, canceled <-chan struct{}) bool {
 	case <-granted:
 		return true
 	case <-canceled:
+	case <-late:
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -21,7 +21,7 @@ func TestOrderOfTurns(t *testing.T) {
 		var mu sync.Mutex
 		wait := func(name string, accepted bool, canceled <-chan struct{}) {
 			go func() {
-				if all.take(1, accepted, canceled) {
+				if all.take(1, accepted, canceled, nil) {
 					mu.Lock()
 					defer mu.Unlock()
 					order = append(order, name)

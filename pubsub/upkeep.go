@@ -20,12 +20,18 @@ const (
 	// owedStep is how much of this a session adds up before it is charged: else all sessions of a
 	// tenant would change the same word for each message.
 	owedStep = 50 * time.Microsecond
+	// maxTurnWait is how long a message waits for turns before it is known what it is: thousands of other
+	// connections of its tenant may be before it.
+	maxTurnWait = 5 * time.Second
+	// freePingEvery is how often a ping of a session takes no turn: its client would take the connection for
+	// dead. More of them are like other lines: a bound for each connection is none for who has many.
+	freePingEvery = time.Second
 )
 
 // handleNow handles a message, and has it paid for as far as handle does not. It does not handle it if the
-// session closes before its turn. A ping takes no turn: its client would take the connection for dead.
+// session closes before its turn.
 func (s *Session) handleNow(data []byte, handle func(*Session, []byte), isPing bool) {
-	if !s.awaitPaid(!isPing) {
+	if !s.awaitPaid(isPing) {
 		return
 	}
 	s.handling = s.hub.now() - s.reading
@@ -68,9 +74,9 @@ func (s *Session) owe(cost time.Duration) {
 }
 
 // awaitPaid has a message of a session that has cost something wait while that is not paid, if its tenant
-// or its issuer is over its share; with takesTurns, it takes a turn then, as messages do. It reports
-// false if the session closes meanwhile. The caller holds no lock.
-func (s *Session) awaitPaid(takesTurns bool) bool {
+// or its issuer is over its share: for turns, as messages do, for maxTurnWait at most, and for maxLoadDebt for
+// each of the two. It reports false if the session closes meanwhile. The caller holds no lock.
+func (s *Session) awaitPaid(isPing bool) bool {
 	if !s.owes.Load() {
 		return true
 	}
@@ -79,7 +85,12 @@ func (s *Session) awaitPaid(takesTurns bool) bool {
 	if s.hub.debtOf(by, now) == 0 {
 		return true
 	}
-	p := pace{hub: s.hub, payers: by, chargedUntil: now, takesTurns: takesTurns, canceled: s.done}
+	isFree := isPing && now >= s.nextFreePing
+	if isFree {
+		s.nextFreePing = now + freePingEvery
+	}
+	p := pace{hub: s.hub, payers: by, begun: now, chargedUntil: now, canceled: s.done}
+	p.takesTurns, p.turnBy = !isFree, now+maxTurnWait
 	if s.hub.debt(by.tenant, now) > 0 {
 		p.waitUntilPaid(by.tenant, &p.tenantTurn)
 	}

@@ -50,6 +50,50 @@ func TestUpkeepIsPaidFor(t *testing.T) {
 	}
 }
 
+// Nothing that a session in debt sends waits behind others of its tenant for long, and a ping in a second behind none.
+func TestWaitsForTurnsAreBounded(t *testing.T) {
+	ping := func(c *client) { c.HandleLine([]byte("PING")) }
+	for name, c := range map[string]struct {
+		first, then func(*client)
+		free        bool
+	}{
+		"a PING":             {first: func(*client) {}, then: ping, free: true},
+		"a ping":             {first: func(*client) {}, then: func(c *client) { c.HandlePing(nil) }, free: true},
+		"a second one":       {first: ping, then: ping},
+		"one after a second": {first: func(c *client) { ping(c); time.Sleep(freePingEvery) }, then: ping, free: true},
+		"a line":             {first: ping, then: func(c *client) { c.HandleLine([]byte("UNSUB:t:a")) }},
+		"what is no message": {first: func(*client) {}, then: func(c *client) { c.reading = owedStep; c.Ready(0) }},
+		"a PING that was held": {first: func(*client) {}, then: func(c *client) {
+			granted := make(chan struct{})
+			close(granted)
+			c.held = &heldMessage{&turn{granted: granted}, []byte("PING"), (*Session).handleLine}
+			c.Ready(0)
+		}, free: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, with(func(l *Limits) { l.TenantShare = 1 }), func(r *rig) {
+				s := r.connectWith(allRights{}, 0, "mine")
+				defer r.takeTurns("mine")()
+				defer r.atWork(r.hub.cpuAccountOf([]byte("one")))()
+				took := time.Duration(0)
+				for _, f := range []func(*client){c.first, c.then} {
+					r.debtor("mine", maxLoadDebt)
+					s.owes.Store(true)
+					took = r.took(func() { f(s) })
+				}
+				least := maxTurnWait
+				if c.free {
+					least = minDebt
+				}
+				if took < least || took > least+maxLoadDebt {
+					t.Errorf("it waited for %v", took)
+				}
+				s.take()
+			})
+		})
+	}
+}
+
 // What the writers of a session write is paid for by its token, whoever published it.
 func TestOwnWritersArePaidFor(t *testing.T) {
 	inBubble(t, with(func(l *Limits) { l.TenantShare = 1 }), func(r *rig) {
