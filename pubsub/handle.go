@@ -131,8 +131,8 @@ func (s *Session) publish(p wire.Publish) {
 
 // cachedPayers is payersFor for the reader.
 func (s *Session) cachedPayers(tenant []byte) payers {
-	if divided := s.hub.isDivided(); !s.lastAccount.is(tenant) || divided != s.lastDivided {
-		s.lastAccount, s.lastDivided = s.hub.cpuAccountOf(tenant), divided
+	if division := s.hub.division(); !s.lastAccount.is(tenant) || division != s.lastDivision {
+		s.lastAccount, s.lastDivision = s.hub.cpuAccountOf(tenant), division
 		s.isGuest = s.hub.isGuest(s.token.issuerName, s.lastAccount.name)
 	}
 	if s.issuerCPU == nil || s.issuerCPU.removed.Load() { // not the issuer's, beside which counts change

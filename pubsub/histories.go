@@ -160,17 +160,17 @@ func (h *Hub) currentHistories() *histories {
 type keptTenant struct {
 	histories *histories
 	tenant    string
-	divided   bool
+	division  uint64
 	owner     string // see history.Message
 	list      []*history.History
 }
 
 // keeping returns the history that keeps a channel, or nil. The reader calls it.
 func (s *Session) keeping(hs *histories, tenant, channel []byte) *history.History {
-	k, divided := &s.keptTenant, s.hub.isDivided()
-	if k.histories != hs || k.tenant != string(tenant) || k.divided != divided {
+	k, division := &s.keptTenant, s.hub.division()
+	if k.histories != hs || k.tenant != string(tenant) || k.division != division {
 		name := string(tenant)
-		*k = keptTenant{hs, name, divided, s.hub.sharedOwnerOf(name, s.token.issuerName), hs.set.OfTenant(name)}
+		*k = keptTenant{hs, name, division, s.hub.sharedOwnerOf(name, s.token.issuerName), hs.set.OfTenant(name)}
 	}
 	for _, h := range k.list {
 		if h.Keeps(channel) {

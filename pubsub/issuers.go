@@ -15,6 +15,9 @@ type Issuers interface {
 	// OwnerOf returns the issuer that a tenant belongs to by its name, whoever uses it; empty: that
 	// is not known.
 	OwnerOf(tenant string) string
+	// Generation returns another number, never 0, whenever the others may return something else than before;
+	// no two Issuers of a process have the same.
+	Generation() uint64
 }
 
 // SetIssuers says who knows the issuers from now on. Before, there is one.
@@ -122,6 +125,15 @@ func (h *Hub) issuerShareOf(all int, l *Limits) int {
 
 // isDivided reports whether there are shares of issuers.
 func (h *Hub) isDivided() bool { return h.limits.Load().issuerShare() > 0 && h.severalIssuers() }
+
+// division is the generation of the issuers while there are shares of them; 0: there are none. What is derived from it
+// is derived anew with another one.
+func (h *Hub) division() uint64 {
+	if !h.isDivided() {
+		return 0
+	}
+	return (*h.issuers.Load()).Generation()
+}
 
 // issuerShare is Limits.IssuerShare; 0: no limit.
 func (l *Limits) issuerShare() int {

@@ -16,6 +16,7 @@ import (
 type testIssuers struct{ several bool }
 
 func (i testIssuers) SeveralIssuers() bool { return i.several }
+func (testIssuers) Generation() uint64     { return 1 }
 func (testIssuers) OwnerOf(tenant string) string {
 	if i := strings.IndexByte(tenant, '.'); i > 0 {
 		return tenant[:i+1]
@@ -28,6 +29,7 @@ type issuersOf func(tenant string) string
 
 func (issuersOf) SeveralIssuers() bool           { return true }
 func (f issuersOf) OwnerOf(tenant string) string { return f(tenant) }
+func (issuersOf) Generation() uint64             { return 2 }
 
 // withIssuers runs a test on a hub with several issuers, or with one.
 func withIssuers(t *testing.T, several bool, limits Limits, test func(*rig)) {
@@ -380,6 +382,22 @@ func TestGuestsPayThemselves(t *testing.T) {
 		r.hub.SetIssuers(testIssuers{false})
 		for _, by := range []payers{of.payersFor("b.1"), of.cachedPayers([]byte("b.1")), of.tokenPayers()} {
 			equal(t, "who pays where there are no shares of issuers", by.tenant, there)
+		}
+	})
+}
+
+// A session that uses a tenant all the while is a guest there as soon as the tenant's name says so.
+func TestSessionsBecomeGuests(t *testing.T) {
+	withHistory(t, fastLimits(), func(r *rig) {
+		r.hub.SetIssuers(issuersOf(func(string) string { return "" })) // no master token has the prefix b. yet
+		c := r.connectIssued("a.", "a", "b.1")
+		for _, owner := range []string{"a.", "b."} {
+			c.publish("b.1", "chat.a", "x")
+			isGuest := owner != "a."
+			equal(t, "owner of what it publishes", c.keptTenant.owner, owner)
+			equal(t, "the reader is a guest", c.cachedPayers([]byte("b.1")).tenant == nil, isGuest)
+			equal(t, "the token is a guest", c.tokenPayers().tenant == nil, isGuest)
+			r.hub.SetIssuers(testIssuers{true})
 		}
 	})
 }

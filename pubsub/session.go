@@ -89,15 +89,15 @@ type Session struct {
 	kick     chan struct{} // tells a writer that waits for its cap that there is a control message
 
 	// owned by the reader
-	broken      int32 // broken messages in a row
-	ingress     bucket
-	lastTenant  *tenant      // that it published to last; may have been removed
-	lastAccount *cpuAccount  // of the tenant that it used last; may have been removed
-	isGuest     bool         // in that tenant
-	lastDivided bool         // there were shares of issuers then
-	issuerCPU   *cpuAccount  // of its token's issuer; may have been removed
-	uncharged   int32        // bytes that were received, and are not charged to the token's cap yet
-	held        *heldMessage // must be handled before anything else is; nil: none
+	broken       int32 // broken messages in a row
+	ingress      bucket
+	lastTenant   *tenant      // that it published to last; may have been removed
+	lastAccount  *cpuAccount  // of the tenant that it used last; may have been removed
+	isGuest      bool         // in that tenant
+	lastDivision uint64       // of issuers, then
+	issuerCPU    *cpuAccount  // of its token's issuer; may have been removed
+	uncharged    int32        // bytes that were received, and are not charged to the token's cap yet
+	held         *heldMessage // must be handled before anything else is; nil: none
 	// handling is since when work on a message is not charged yet, on the hub's clock; zero: it is.
 	// reading is what it took to read what comes before the next message, about.
 	handling, reading time.Duration

@@ -104,9 +104,9 @@ func (s *Session) awaitPaid(isPing bool) bool {
 // tokenPayers are the issuer of the session's token and the first tenant of that, where it is no guest. The
 // tenant that a command names may be somebody else's.
 func (s *Session) tokenPayers() payers {
-	p, divided := s.token.payers.Load(), s.hub.isDivided()
-	if p == nil || p.divided != divided || p.tenant != nil && p.tenant.removed.Load() {
-		p = &tokenPayers{s.hub.tokenTenant(s.identity.Tenants, s.token.issuerName), divided}
+	p, division := s.token.payers.Load(), s.hub.division()
+	if p == nil || p.division != division || p.tenant != nil && p.tenant.removed.Load() {
+		p = &tokenPayers{s.hub.tokenTenant(s.identity.Tenants, s.token.issuerName), division}
 		s.token.payers.Store(p)
 	}
 	return payers{p.tenant, s.hub.issuerCPU(s.token)}
@@ -114,8 +114,8 @@ func (s *Session) tokenPayers() payers {
 
 // tokenPayers is the tenant that pays for what a token's sessions cost beside their messages.
 type tokenPayers struct {
-	tenant  *cpuAccount // nil: none; may have been removed
-	divided bool        // there were shares of issuers when this was made
+	tenant   *cpuAccount // nil: none; may have been removed
+	division uint64      // of issuers when this was made
 }
 
 // tokenTenant returns the account of the first tenant of a token, unless that is a guest there.

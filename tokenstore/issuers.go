@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,7 +23,12 @@ type issuers struct {
 	stored   *storedIssuers
 	byMaster map[string]string // issuer by id of the master token
 	names    map[string]bool
+
+	generation uint64
 }
+
+// issuerGenerations counts the issuers that there were in this process.
+var issuerGenerations atomic.Uint64
 
 // indexedMaster is what the Index knows about a master token.
 type indexedMaster struct {
@@ -140,6 +146,10 @@ func (s *Service) OwnerOf(tenant string) string {
 	return ""
 }
 
+// Generation returns another number, of all Services of this process, whenever SeveralIssuers or OwnerOf may return
+// something else than before. It does not block.
+func (s *Service) Generation() uint64 { return s.issuers().generation }
+
 var noIssuers storedIssuers
 
 // issuers returns those that are known now. A master token of the configuration hides one of the store.
@@ -151,7 +161,7 @@ func (s *Service) issuers() *issuers {
 	if known := s.known.Load(); known != nil && known.stored == stored {
 		return known
 	}
-	known := &issuers{stored, make(map[string]string, len(stored.byMaster)+len(s.static)), map[string]bool{}}
+	known := &issuers{stored, make(map[string]string, len(stored.byMaster)+len(s.static)), map[string]bool{}, issuerGenerations.Add(1)}
 	maps.Copy(known.byMaster, stored.byMaster)
 	for id, m := range s.static {
 		known.byMaster[id] = m.issuer()

@@ -79,9 +79,14 @@ func TestSeveralIssuers(t *testing.T) {
 	index := tokenstore.NewIndex(store)
 	t.Cleanup(index.Close)
 	b := newTestbedOn(t, store, tokenstore.Config{Index: index, Quota: tokenstore.Quota{MaxTokens: 100}})
+	generation := uint64(0)
 	expect := func(when string, want bool) {
 		t.Helper()
 		equal(t, when, b.SeveralIssuers(), want)
+		if last := generation; b.Generation() == last {
+			t.Errorf("%s: still generation %d", when, last)
+		}
+		generation = b.Generation()
 	}
 	expect("none", false)
 	one, _ := b.master(t, "a.")
