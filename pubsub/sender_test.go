@@ -257,7 +257,7 @@ func TestSenderSharedHistory(t *testing.T) {
 		}
 		late := b.connect("late")
 		views[1].mu.Lock()
-		views[1].beforeRead = func() { late.HandleLine([]byte("FEATURES:sender")) }
+		views[1].beforeRead = func() { late.handleLine([]byte("FEATURES:sender")) } // beside the reader
 		views[1].mu.Unlock()
 		late.answer("RSUB:t:chat.*:last", "FEATURES:link,sender,history", `t/chat.a=1 [chat.*] @1 from "ann"`,
 			"OK:RSUB:t:chat.*:@1:complete")
