@@ -108,7 +108,8 @@ func (s *Session) carryOut(c *command, since *time.Duration) (ask bool) {
 	case s.hooksDecide(c):
 		return true
 	}
-	s.paced(c.key.tenant, s.beginHandling(since), func() {
+	used, begun := s.beginHandling(since)
+	s.paced(c.key.tenant, used, begun, func() {
 		switch {
 		case !s.prepare(c): // any more
 		case s.hooksDecide(c): // since a reload
@@ -157,10 +158,10 @@ func (s *Session) beginPaced(tenant string, since time.Duration) (pace, bool) {
 }
 
 // paced calls f once the share of a tenant allows it, which the client must have a right in, and
-// charges it for the time since then, and that f takes. The caller holds s.subscribing, without which paced waits:
-// a reload needs that of every session. So the caller looks again, in f, at what may have
-// changed. F is not called if the session ends meanwhile.
-func (s *Session) paced(tenant string, since time.Duration, f func()) {
+// charges it for what was used before, and the time since then, with what f takes. The caller holds
+// s.subscribing, without which paced waits: a reload needs that of every session. So the caller looks
+// again, in f, at what may have changed. F is not called if the session ends meanwhile.
+func (s *Session) paced(tenant string, used, since time.Duration, f func()) {
 	s.subscribing.Unlock()
 	pace, ok := s.beginPaced(tenant, since)
 	s.subscribing.Lock()
@@ -168,6 +169,7 @@ func (s *Session) paced(tenant string, since time.Duration, f func()) {
 		return
 	}
 	defer pace.end()
+	pace.work.beside += used
 	if !s.Closing() {
 		f()
 	}

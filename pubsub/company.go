@@ -14,8 +14,8 @@ import (
 //   - Later, it uses all processors but one, in turns: that many messages are handled at a time. So who is rarely
 //     there finds a processor, too. Of two processors that leaves one, which is its share already.
 const (
-	// atWorkTime is for how long somebody counts as at work: looks at the clock are maxLook apart.
-	atWorkTime = maxLook
+	// atWorkTime is for how long somebody counts as at work: looks at the clock are up to 1 ms apart.
+	atWorkTime = 2 * time.Millisecond
 	// activeTime is for how long others count as there.
 	activeTime = 100 * time.Millisecond
 	// Turns are taken for so long after a message of another tenant, or another issuer, came. Issuers do not

@@ -83,7 +83,7 @@ func (s *Session) executeDeferred(p *deferredUnsub) {
 	if p == nil {
 		return
 	}
-	s.paced(p.key.tenant, s.hub.now(), func() {
+	s.paced(p.key.tenant, 0, s.hub.now(), func() {
 		if s.deferredUnsubs[p.key] == p {
 			s.unsubscribe(p.key)
 		}

@@ -98,6 +98,7 @@ func (s *Session) rematch(p *publication) *frame {
 			patterns = append(patterns, key.pattern)
 		}
 	}
+	p.pace.work.matched(len(s.subscriptions))
 	if patterns == nil {
 		return nil
 	}

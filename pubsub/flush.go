@@ -5,9 +5,13 @@ import (
 	"sync"
 )
 
-// flushListLen is how many sessions are written to, one after the other, before other
-// goroutines get the processor: some 0.3 ms.
-const flushListLen = 64
+const (
+	// flushListLen is how many sessions are written to, one after the other, before other
+	// goroutines get the processor: some 0.3 ms.
+	flushListLen = 64
+	// writesPerLook is how many sessions are written to between two looks at the clock.
+	writesPerLook = 8
+)
 
 // flushList is a list of sessions for which a publish has queued something. One
 // goroutine writes to all of them: to start one for each would cost a tenth of the
@@ -16,7 +20,7 @@ type flushList struct {
 	sessions [flushListLen]*Session
 	n        int
 	next     *flushList
-	payers   payers // that the writes are charged to; none: the caller charges them
+	payers   payers // that the writes are charged to
 }
 
 var flushLists = sync.Pool{New: func() any { return new(flushList) }}
@@ -47,7 +51,7 @@ func (o *flushList) start(by payers, most int) {
 		return
 	}
 	if o.next == nil {
-		go o.flush()
+		go o.run()
 		return
 	}
 	r := &flushQueue{next: o}
@@ -78,28 +82,34 @@ func (r *flushQueue) take() *flushList {
 
 func (r *flushQueue) run() {
 	for o := r.take(); o != nil; o = r.take() {
-		o.flush()
+		o.run()
 		runtime.Gosched()
 	}
 }
 
-// flush writes to the sessions of one list, and gives the list back.
-func (o *flushList) flush() {
+// run is flush with a pace of its own.
+func (o *flushList) run() {
 	hub := o.sessions[0].hub
-	defer hub.wg.Done()
-	since := hub.now()
+	p := pace{hub: hub, payers: o.payers, chargedUntil: hub.now()}
+	o.flush(&p)
+	p.charge()
+	p.note(p.chargedUntil)
+}
+
+// flush writes to the sessions of one list, and gives the list back. The caller charges what was used since
+// the last look.
+func (o *flushList) flush(p *pace) {
+	defer p.hub.wg.Done()
 	b := batches.Get().(*batch)
 	for i, s := range o.sessions[:o.n] {
-		s.tryWrite(b)
+		s.tryWrite(b, &p.work)
 		b.reset()
 		o.sessions[i] = nil
+		if i%writesPerLook == writesPerLook-1 && b.taken.Sub(p.hub.epoch)-p.chargedUntil >= paceEvery {
+			p.look()
+		}
 	}
 	b.release()
-	if o.payers != (payers{}) {
-		now := hub.chargeTime(o.payers, since)
-		hub.noteWork(o.payers.tenant, now)
-		hub.noteWork(o.payers.issuer, now)
-	}
 	o.n, o.next, o.payers = 0, nil, payers{}
 	flushLists.Put(o)
 }

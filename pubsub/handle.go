@@ -114,10 +114,12 @@ func (s *Session) publish(p wire.Publish) {
 	if hs := s.hub.histories.Load(); hs != nil && hs.set != nil && s.publishKept(hs, p) {
 		return
 	}
-	pace, ok := s.hub.beginPaced(s.cachedPayers(p.Tenant), s.beginHandling(&s.handling), s.done)
+	used, since := s.beginHandling(&s.handling)
+	pace, ok := s.hub.beginPaced(s.cachedPayers(p.Tenant), since, s.done)
 	if !ok {
 		return
 	}
+	pace.work.beside += used
 	s.notePublishedTo(s.lastAccount.name)
 	s.hub.count.messagesIn.Add(1)
 	s.hub.countTenant(s.hub.limits.Load(), p.Tenant, 1, 0)

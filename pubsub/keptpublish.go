@@ -2,6 +2,7 @@ package pubsub
 
 import (
 	"errors"
+	"time"
 
 	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/wire"
@@ -48,11 +49,14 @@ func (s *Session) publishKept(hs *histories, p wire.Publish) bool {
 			return true
 		}
 	}
-	pace, ok := s.hub.beginPaced(s.cachedPayers(p.Tenant), s.beginHandling(&s.handling), s.done)
+	used, since := s.beginHandling(&s.handling)
+	pace, ok := s.hub.beginPaced(s.cachedPayers(p.Tenant), since, s.done)
 	if !ok {
 		return true
 	}
 	defer pace.end()
+	pace.work.beside += used
+	pace.work.most += mostPerByte * time.Duration(size)
 	tenant := s.lastAccount.name
 	var q *sequencer
 	if hs.shared == nil {

@@ -9,9 +9,9 @@ import (
 )
 
 // cpuAccount is what the messages of a tenant, or an issuer, cost this edge, in processor time: from
-// accepting a message, or receiving it from another edge, to the writes that the
-// same goroutine makes. The time is measured, so whatever makes a message expensive
-// is counted: its subscribers, their patterns or its size.
+// accepting a message, or receiving it from another edge, to its writes. The time is
+// measured, so whatever makes a message expensive is counted: its subscribers, their patterns
+// or its size. Only what goroutines write that may wait for their clients is estimated.
 //
 // A tenant may use its share (Limits.TenantShare) of the processors while messages
 // of others come, too (company.go). Its publishers take turns, as many at a time as there are
@@ -47,10 +47,6 @@ const (
 	loan = 20 * time.Millisecond
 	// maxLoadDebt bounds how long a tenant waits for one very expensive message, and a message for its tenant.
 	maxLoadDebt = 250 * time.Millisecond
-	// maxLook is the most that is charged between two looks at the clock, which are 64 deliveries, or
-	// writes, apart: these take up to 1 ms. What takes longer did not have a processor meanwhile, and who
-	// suffers from others must not pay for it.
-	maxLook = 2 * time.Millisecond
 	// paceEvery is how long a paced tenant works without a pause.
 	paceEvery = 100 * time.Microsecond
 	// maxPause is how long a fan-out pauses before it goes on.
@@ -195,13 +191,6 @@ func (s *Session) payersFor(tenant string) payers {
 		by.tenant = s.hub.cpuAccountOf([]byte(tenant))
 	}
 	return by
-}
-
-// chargeTime counts the time since then as used by the payers, maxLook at most, and returns the time now.
-func (h *Hub) chargeTime(p payers, since time.Duration) (now time.Duration) {
-	now = h.now()
-	h.charge(p, now, min(now-since, maxLook))
-	return now
 }
 
 // charge counts time as used by the payers. For issuers, that is only done while messages of several

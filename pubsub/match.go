@@ -83,11 +83,13 @@ func (m *matcher) group(pace *pace) {
 		for part := range all.chunks {
 			m.addAll(i, part)
 			if added += len(part); added >= lookEvery {
+				pace.work.matched(added)
 				added = 0
 				pace.look()
 			}
 		}
 	}
+	pace.work.matched(added)
 }
 
 // lookEvery is after how many subscribers group looks at the clock: some 100 us.

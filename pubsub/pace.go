@@ -22,6 +22,7 @@ type pace struct {
 	payers       payers
 	begun        time.Duration   // when its turn came
 	chargedUntil time.Duration   // the time used from here on is not charged yet
+	work         work            // that was done since then
 	paced        bool            // a payer is over its share, or the message had to wait for its turn
 	takesTurns   bool            // the message may wait for a turn
 	accepted     bool            // it was accepted before: it takes turns of its issuer alone, and ahead of new ones
@@ -113,10 +114,10 @@ func (p *pace) takeTurn(l *cpuAccount, turn *bool) {
 }
 
 // waitUntilPaid waits until a payer has no debt, for maxLoadDebt at most: what it is charged for meanwhile
-// may not wait itself, as what sessions' own writers write.
+// may not wait itself.
 func (p *pace) waitUntilPaid(l *cpuAccount, turn *bool) {
 	p.paced = true
-	p.hub.chargeTime(p.payers, p.chargedUntil)
+	p.charge()
 	p.takeTurn(l, turn)
 	begun := p.hub.now()
 	p.chargedUntil = begun
@@ -152,12 +153,12 @@ func (p *pace) sleep(l *cpuAccount, d time.Duration) {
 }
 
 // look charges what was used since the last look, if that is worth it, and reports whether it was. It is
-// called from time to time, at least once in maxLook of work.
+// called from time to time.
 func (p *pace) look() bool {
-	if now := p.hub.now(); now-p.chargedUntil < paceEvery {
+	if now := p.hub.now(); now-p.chargedUntil+p.work.beside < paceEvery {
 		return false
 	}
-	p.chargedUntil = p.hub.chargeTime(p.payers, p.chargedUntil)
+	p.charge()
 	p.note(p.chargedUntil)
 	return true
 }
@@ -179,7 +180,7 @@ func (p *pace) issuerDebt() time.Duration {
 // flushed what it queued.
 func (p *pace) pause() {
 	p.paced = true
-	p.chargedUntil = p.hub.chargeTime(p.payers, p.chargedUntil)
+	p.charge()
 	had := p.issuerTurn
 	if p.hub.debt(p.payers.tenant, p.chargedUntil) > 0 {
 		p.giveBack(p.payers.issuer, &p.issuerTurn)
@@ -200,7 +201,7 @@ func (p *pace) pauseFor(l *cpuAccount, turn *bool) {
 
 // end charges the time that was used, and gives the turns back.
 func (p *pace) end() {
-	p.chargedUntil = p.hub.chargeTime(p.payers, p.chargedUntil)
+	p.charge()
 	p.giveTurnsBack()
 }
 

@@ -63,6 +63,7 @@ func (h *Hub) publication(tenant, channel, payload, sender []byte, pace pace) pu
 		tenant: tenant, channel: channel, payload: payload, sender: sender,
 		subsVersion: h.subsVersion.Load(), at: pace.begun, limits: limits, pace: pace,
 	}
+	p.pace.work.most += mostPerByte * time.Duration(len(payload)) // for the broker
 	if limits.TenantEgressKB > 0 {
 		p.caps = h.tenantCapsOf(tenant)
 	}
@@ -78,6 +79,7 @@ func (h *Hub) fanOut(t *tenant, p *publication) (n int) {
 	m := matchers.Get().(*matcher)
 	defer m.release()
 	m.match(t, p.channel)
+	p.pace.work.matched(len(m.interests))
 	p.matcher = m
 
 	switch len(m.interests) {
@@ -127,6 +129,7 @@ func (p *publication) maybePause(i int) {
 	if i%chunk != chunk-1 {
 		return
 	}
+	p.pace.work.most += chunk * mostPerDelivery
 	pause := p.pace.pauseDue()
 	if pause || p.pace.writesInline() {
 		p.flush()
@@ -147,8 +150,7 @@ func (p *publication) flush() {
 	}
 	for list != nil {
 		next := list.next
-		list.flush()
-		p.pace.look()
+		list.flush(&p.pace)
 		list = next
 	}
 }
@@ -162,10 +164,12 @@ func (h *Hub) deliverOne(t *tenant, p *publication) bool {
 	m := matchers.Get().(*matcher)
 	defer m.release()
 	m.match(t, p.channel)
+	p.pace.work.matched(len(m.interests))
 	m.group(&p.pace)
 	p.matcher = m
 	p.hasSubscribers = len(m.sessions) > 0
 	for left := len(m.sessions); left > 0; left-- {
+		p.pace.work.most += mostPerDelivery
 		i := rand.IntN(left)
 		candidate := m.sessions[i]
 		m.laneFrames = m.laneFrames[:0]

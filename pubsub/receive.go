@@ -33,10 +33,12 @@ func (h *Hub) Interested(tenant, channel []byte) bool {
 		return false
 	}
 	by, since := h.tenantPayers(t, tenant), h.now()
-	defer h.chargeTime(by, since)
+	var w work
+	defer func() { h.chargeWork(by, since, &w) }()
 	m := matchers.Get().(*matcher)
 	defer m.release()
 	m.match(t, channel)
+	w.matched(len(m.interests))
 	return len(m.interests) > 0
 }
 

@@ -122,7 +122,8 @@ func (s *Session) encodePage(r *resumable, page history.Page, v variant) (frames
 	now := s.hub.now() // they have paid for what they used before: see replays
 	s.hub.noteWork(by.tenant, now)
 	s.hub.noteWork(by.issuer, now)
-	defer func() { s.hub.chargeTime(by, now) }()
+	var w work
+	defer func() { s.hub.chargeWork(by, now, &w) }()
 	before := r.cursor
 	for _, m := range page.Messages {
 		p := publication{tenant: tenant, channel: []byte(m.Channel), payload: m.Payload, sender: m.Sender, at: now}
@@ -133,7 +134,9 @@ func (s *Session) encodePage(r *resumable, page history.Page, v variant) (frames
 		if !r.skipping { // else it is the newest
 			kept.expires = r.expiresAt(m.Position.T)
 		}
-		frames = append(frames, kept.frame(&p, v))
+		f := kept.frame(&p, v)
+		w.most += p.pace.work.most
+		frames = append(frames, f)
 		before = m.Position
 	}
 	return frames

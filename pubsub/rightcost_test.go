@@ -34,6 +34,12 @@ func (r *rig) connectWith(rights Rights, size int, tenants ...string) *client {
 	return c
 }
 
+// paid is what a tenant was charged just now, in processor time, with a share of 1 %.
+func (r *rig) paid(tenant string) time.Duration {
+	paidUntil := time.Duration(r.hub.cpuAccountOf([]byte(tenant)).paidUntil.Load())
+	return (paidUntil - r.hub.now() + loadCredit) * time.Duration(processors()) / 100
+}
+
 // What a right costs where it refuses is paid for by a tenant of its token, whichever tenant the
 // command names, and the next command waits until it is.
 func TestRefusalsArePaidFor(t *testing.T) {
@@ -74,20 +80,29 @@ func TestRefusalsArePaidFor(t *testing.T) {
 	}
 }
 
-// A right is paid for also where it allows, but makes its tenants no company of each other.
+// A right is paid for also where it allows, in full, but makes its tenants no company of each other.
 func TestAllowedIsPaidFor(t *testing.T) {
-	const takes = 10 * time.Millisecond
+	for size, takes := range map[int]time.Duration{1000: lookLimit / 2, 60_000: 3 * lookLimit} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) { testAllowedIsPaidFor(t, size, takes) })
+	}
+}
+
+func testAllowedIsPaidFor(t *testing.T, size int, takes time.Duration) {
 	inBubble(t, with(func(l *Limits) { l.TenantShare = 1 }), func(r *rig) {
-		c := r.connectWith(slowRights{takes, true}, 1000, "first", "second")
+		c := r.connectWith(slowRights{takes, true}, size, "first", "second")
 		publish := func() { c.publish("second", "a", "x") }
 		stop := r.atWork(r.hub.cpuAccountOf([]byte("one")))
+		publish()
+		if paid := r.paid("second"); paid < takes {
+			t.Errorf("%v are charged, of %v", paid, takes)
+		}
 		took := takes
-		for i := 0; i < 1000 && took == takes; i++ { // with more processors it takes more
+		for i := 0; took == takes && i < 1000; i++ {
 			took = r.took(publish)
 		}
 		stop()
 		if took == takes {
-			t.Error("a publish did not wait, with company")
+			t.Error("no publish waited, with company")
 		}
 		for begin := time.Now(); time.Since(begin) < 2*rivalTime; {
 			publish()

@@ -220,6 +220,7 @@ func (q *sequencer) fanOut(p *publication, e *handing) {
 		feedLists.Put(matches)
 	}()
 	*matches = q.feeds.AppendMatches(*matches, p.channel)
+	p.pace.work.matched(len(*matches))
 	n, expires := 0, time.Duration(0)
 	if limit := q.maxLag(); limit > 0 {
 		expires = e.at + limit

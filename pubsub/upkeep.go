@@ -43,19 +43,28 @@ func (s *Session) handleNow(data []byte, handle func(*Session, []byte), isPing b
 // chargeHandling charges what was used since then, unless that was done.
 func (s *Session) chargeHandling(since *time.Duration) {
 	if *since != 0 {
-		s.owe(min(s.hub.now()-*since, maxLook))
+		s.owe(min(s.hub.now()-*since, lookLimit+s.rightLimit()))
 		*since = 0
 	}
 }
 
-// beginHandling returns since when the work on a message is to be charged by the caller, who then charges
-// all of it.
-func (s *Session) beginHandling(since *time.Duration) (begun time.Duration) {
+// rightLimit is the most that is charged for a look at the session's right.
+func (s *Session) rightLimit() time.Duration {
+	return mostPerRightByte * time.Duration(s.identity.RightBytes)
+}
+
+// beginHandling returns what was used since then, unless that was charged, and since when the rest of the work
+// on the message is to be charged. The caller charges both.
+func (s *Session) beginHandling(since *time.Duration) (used, begun time.Duration) {
 	begun, *since = *since, 0
-	if begun == 0 {
+	switch {
+	case begun == 0:
 		begun = s.hub.now()
+	case s.rightLimit() > lookLimit/2: // which bounds the rest
+		now := s.hub.now()
+		used, begun = min(now-begun, lookLimit+s.rightLimit()), now
 	}
-	return begun
+	return used, begun
 }
 
 // oweWrite has the token pay for a write of a session's own writer.

@@ -2,6 +2,7 @@ package pubsub
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -110,26 +111,54 @@ func TestOwnWritersArePaidFor(t *testing.T) {
 	})
 }
 
-// What a fan-out writes itself is paid for in full, also where it pauses after each write.
-func TestPausesKeepNothingUnpaid(t *testing.T) {
-	const each = 10 * time.Microsecond
-	inBubble(t, with(func(l *Limits) { l.TenantShare = 1 }), func(r *rig) {
-		for i := range 4 * chunk {
-			c := r.connectTry(fmt.Sprint(i))
-			c.ask("SUB:other:a")
-			c.takes = each
-		}
-		r.company()
-		defer r.atWork(r.hub.cpuAccountOf([]byte("one")))()
-		a := r.debtor("other", 100*time.Millisecond)
-		p, _ := r.begin(payers{tenant: a}, nil)
-		before := a.paidUntil.Load()
-		pub := r.hub.publication([]byte("other"), []byte("a"), nil, nil, p)
-		r.hub.fanOut(r.hub.tenant([]byte("other")), &pub)
-		pub.pace.end()
-		price := int64(4*chunk*each) * 100 / int64(r.hub.limits.Load().TenantShare*processors())
-		if paid := a.paidUntil.Load() - before; paid < price {
-			t.Errorf("%v are paid for, of %v", time.Duration(paid), time.Duration(price))
-		}
-	})
+// fanOutTo has a tenant that was in debt publish to n subscribers, and returns what it is charged, in processor
+// time, and how long it paused.
+func (r *rig) fanOutTo(n int, payload string, connect func(id string) *client) (charged, paused time.Duration) {
+	for i := range n {
+		connect(fmt.Sprint(i)).ok("SUB:other:a")
+	}
+	r.company()
+	defer r.atWork(r.hub.cpuAccountOf([]byte("one")))()
+	a := r.debtor("other", 10*time.Millisecond)
+	p, _ := r.begin(payers{tenant: a}, nil)
+	before := a.paidUntil.Load()
+	pub := r.hub.publication([]byte("other"), []byte("a"), []byte(payload), nil, p)
+	paused = r.took(func() { r.hub.fanOut(r.hub.tenant([]byte("other")), &pub) })
+	pub.pace.end()
+	return time.Duration(a.paidUntil.Load()-before) * time.Duration(r.hub.limits.Load().TenantShare*processors()) / 100, paused
+}
+
+// What a fan-out writes itself is paid for in full, however long its writes take, also where it pauses after each
+// write, but not what one of them takes without a processor.
+func TestWritesArePaidFor(t *testing.T) {
+	for name, c := range map[string]struct {
+		n       int
+		payload string
+		takes   func(i string) time.Duration
+		most    time.Duration
+	}{
+		"small": {4 * chunk, "x", func(string) time.Duration { return 10 * time.Microsecond }, 0},
+		"large": {chunk, strings.Repeat("x", 64<<10), func(string) time.Duration { return 75 * time.Microsecond }, 0},
+		"one stalls": {chunk, "x", func(i string) time.Duration {
+			if i == "3" {
+				return 20 * time.Millisecond
+			}
+			return 0
+		}, time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, with(func(l *Limits) { l.TenantShare = 1 }), func(r *rig) {
+				all := time.Duration(0)
+				charged, _ := r.fanOutTo(c.n, c.payload, func(id string) *client {
+					s := r.connectTry(id)
+					s.takes = c.takes(id)
+					all += s.takes
+					return s.client
+				})
+				if c.most > 0 && charged > c.most || c.most == 0 && charged < all {
+					t.Errorf("%v are charged, of %v", charged, all)
+				}
+			})
+		})
+	}
 }

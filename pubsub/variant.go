@@ -30,12 +30,13 @@ func (p *publication) encode(patterns []string, v variant) *frame {
 	if v == plain {
 		data := make([]byte, 0, wire.DeliverLen(p.tenant, p.channel, p.payload, patterns))
 		f.data = wire.AppendDeliver(data, p.tenant, p.channel, p.payload, patterns)
-		return f
+	} else {
+		f.data = appendFields(&wire.Deliver{
+			HasSender: true, Sender: p.sender,
+			Tenant: p.tenant, Channel: p.channel, Payload: p.payload, Patterns: patterns,
+		})
 	}
-	f.data = appendFields(&wire.Deliver{
-		HasSender: true, Sender: p.sender,
-		Tenant: p.tenant, Channel: p.channel, Payload: p.payload, Patterns: patterns,
-	})
+	p.pace.work.encoded(f)
 	return f
 }
 
@@ -48,7 +49,9 @@ func (p *publication) encodeKept(at wire.Position, pattern string, v variant) *f
 	if v == withSender {
 		d.HasSender, d.Sender = true, p.sender
 	}
-	return &frame{data: appendFields(&d), kind: Binary, kept: true, at: p.at, caps: p.caps}
+	f := &frame{data: appendFields(&d), kind: Binary, kept: true, at: p.at, caps: p.caps}
+	p.pace.work.encoded(f)
+	return f
 }
 
 func appendFields(d *wire.Deliver) []byte {

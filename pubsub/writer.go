@@ -103,8 +103,8 @@ func (s *Session) runWriter() {
 }
 
 // tryWrite is runWriter for one of many sessions, none of which may hold up the
-// others: where it would have to wait, a writer of the session's own takes over.
-func (s *Session) tryWrite(b *batch) {
+// others: where it would have to wait, a writer of the session's own takes over. It adds to w what it did.
+func (s *Session) tryWrite(b *batch, w *work) {
 	for {
 		s.mu.Lock()
 		pause := s.nextBatch(b)
@@ -127,6 +127,7 @@ func (s *Session) tryWrite(b *batch) {
 			return
 		}
 		s.hub.written(b)
+		w.most += mostPerWrite + mostPerByte*time.Duration(b.size)
 		b.reset()
 		if !written {
 			s.mu.Lock()
