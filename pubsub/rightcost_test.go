@@ -3,6 +3,7 @@ package pubsub
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/millrace/millrace/pubsub/history/memory"
@@ -59,9 +60,15 @@ func TestRefusalsArePaidFor(t *testing.T) {
 				inBubble(t, with(func(l *Limits) { l.TenantShare = 1 }), func(r *rig) {
 					must(r, r.hub.SetHistories(setOf(t, chat()), memory.New()))
 					r.setPresence("#")
-					c := r.connectWith(slowRights{}, size, "loud", "also")
+					takes := time.Duration(6 * size)
+					c := r.connectWith(slowRights{takes: takes}, size, "loud", "also")
 					r.company()
 					defer r.atWork(r.hub.cpuAccountOf([]byte("one")))()
+					command(c)
+					synctest.Wait() // for the answer
+					if paid := r.paid("loud"); paid < takes-owedStep || paid > takes+2*owedStep {
+						t.Errorf("%v are charged, of %v", paid, takes)
+					}
 					debt := time.Duration(0)
 					for i := 0; i < 1000 && debt == 0; i++ { // with more processors it takes more
 						command(c)
