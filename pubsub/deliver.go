@@ -28,8 +28,12 @@ func (s *Session) deliver(p *publication, f *frame, set *patternSet, own *lane) 
 	if l.stream == nil && !l.writing && s.tryWriter != nil && !s.detached {
 		l.writing = true
 		p.toFlush = p.toFlush.add(s)
+		if s.makesPackets {
+			p.woken++
+		}
 		return
 	}
+	p.woken++
 	s.wakeLane(l)
 }
 

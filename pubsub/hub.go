@@ -99,6 +99,7 @@ func NewHub(broker Broker, limits Limits, log *zap.Logger) *Hub {
 	}
 	h.closeServed = sync.OnceFunc(func() { close(h.served) })
 	h.replays.hub = h
+	prepareYield() // before there are clients, who take files, too
 	h.SetLimits(limits)
 	h.hooks.Store(new(hooks))
 	broker.Join(h)

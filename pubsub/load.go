@@ -34,9 +34,10 @@ type cpuAccount struct {
 }
 
 const (
-	// loadCredit is what a tenant that was quiet may use at once: little, since
-	// others have to wait for that time.
-	loadCredit = 2 * time.Millisecond
+	// loadCredit is what a tenant that was quiet may use at once: as much as somebody needs who sends a
+	// message to a thousand clients now and then, and may have been held up before. With less, it would
+	// be the one to wait while somebody else is always at the limit.
+	loadCredit = 10 * time.Millisecond
 	// pacedCredit is the same for a tenant that has just been made to wait: as much as timers are late, on an
 	// idle processor. With less, it would get a part of its share.
 	pacedCredit = time.Millisecond
@@ -57,6 +58,7 @@ const (
 type loads struct {
 	tenants, issuers cpuAccounts
 	paused           atomic.Int64 // the sum of all pauses, ns
+	lookedAt         atomic.Int64 // when somebody who owed something has looked at the network, on the hub's clock
 }
 
 // cpuAccounts are the accounts of all tenants, or of all issuers.

@@ -24,9 +24,11 @@ type pace struct {
 	chargedUntil time.Duration   // the time used from here on is not charged yet
 	work         work            // that was done since then
 	paced        bool            // a payer is over its share, or the message had to wait for its turn
+	owed         bool            // a payer owed something when it came
 	takesTurns   bool            // the message may wait for a turn
 	accepted     bool            // it was accepted before: it takes turns of its issuer alone, and ahead of new ones
 	issuerPasses bool            // its issuer pays, but it waits neither for that nor for a turn of it
+	waited       time.Duration   // for debts, before it began
 	turnBy       time.Duration   // when it goes on without a turn; 0: never
 	tenantTurn   bool            // it has a turn of its tenant, which end gives back
 	issuerTurn   bool            // likewise
@@ -47,6 +49,7 @@ func (h *Hub) beginPaced(by payers, since time.Duration, canceled <-chan struct{
 		p.giveTurnsBack()
 		return p, false
 	}
+	p.canceled = h.quit // from here on it is carried out, also if its publisher leaves
 	return p, true
 }
 
@@ -67,10 +70,23 @@ func (h *Hub) beginPacedAccepted(by payers, takesTurns, issuerPasses bool) (p pa
 
 // begin waits for the payers, as far as the message has to.
 func (p *pace) begin() {
+	p.owed = p.owes(p.begun)
 	if by := p.payers.tenant; by != nil && !p.isFree(by, &p.tenantTurn) {
 		p.waitUntilPaid(by, &p.tenantTurn)
 	}
 	if by := p.payers.issuer; by != nil && !p.issuerPasses && !p.isFree(by, &p.issuerTurn) {
+		p.waitUntilPaid(by, &p.issuerTurn)
+	}
+	if !p.yield(false) {
+		return
+	}
+	p.begun = p.chargedUntil
+	had := p.issuerTurn
+	if by := p.payers.tenant; p.hub.debt(by, p.begun) > 0 { // to those who have come meanwhile
+		p.giveBack(p.payers.issuer, &p.issuerTurn)
+		p.waitUntilPaid(by, &p.tenantTurn)
+	}
+	if by := p.payers.issuer; had && !p.issuerTurn || p.issuerDebt() > 0 {
 		p.waitUntilPaid(by, &p.issuerTurn)
 	}
 }
@@ -109,24 +125,28 @@ func (p *pace) takeTurn(l *cpuAccount, turn *bool) {
 			late = timer.C
 		}
 		*turn = l.turns.take(p.hub.mostTurns(l, since), p.accepted, p.canceled, late)
+		// Who had the turn before has started this goroutine, ahead of all that are ready, and so on: without this,
+		// they would keep a processor for 30 ms and more.
+		letOthersRun()
 		p.hub.countPause(p.payers, p.hub.now()-since)
 	}
 }
 
-// waitUntilPaid waits until a payer has no debt, for maxLoadDebt at most: what it is charged for meanwhile
-// may not wait itself.
+// waitUntilPaid waits until a payer has no debt, for maxLoadDebt at most, for all payers of a message together: what
+// they are charged for meanwhile may not wait itself.
 func (p *pace) waitUntilPaid(l *cpuAccount, turn *bool) {
 	p.paced = true
 	p.charge()
 	p.takeTurn(l, turn)
-	begun := p.hub.now()
-	p.chargedUntil = begun
-	for p.chargedUntil-begun < maxLoadDebt && !p.isCanceled() {
-		debt := p.hub.debt(l, p.chargedUntil)
+	p.chargedUntil = p.hub.now()
+	for p.waited < maxLoadDebt && !p.isCanceled() {
+		since := p.chargedUntil
+		debt := p.hub.debt(l, since)
 		if debt == 0 {
 			break
 		}
 		p.sleep(l, min(debt, maxPause)) // meanwhile, those may be done whom it waits for
+		p.waited += p.chargedUntil - since
 	}
 	p.begun = p.chargedUntil
 }

@@ -21,6 +21,7 @@ type publication struct {
 	caps        *byteCaps
 
 	toFlush *flushList // sessions that wait to be written to
+	woken   int        // sessions to which other goroutines may write since others could run: their writers, or QUIC's
 	pace    pace
 
 	// for a message to one connection
@@ -131,11 +132,15 @@ func (p *publication) maybePause(i int) {
 	}
 	p.pace.work.most += chunk * mostPerDelivery
 	pause := p.pace.pauseDue()
-	if pause || p.pace.writesInline() {
+	woken := p.woken >= chunk/2 && p.pace.isContended(p.pace.chargedUntil)
+	if pause || woken || p.pace.writesInline() {
 		p.flush()
 	}
 	if pause {
 		p.pace.pause()
+	}
+	if pause || p.pace.yield(woken) {
+		p.woken = 0
 	}
 }
 

@@ -84,7 +84,7 @@ func (s *Session) owe(cost time.Duration) {
 
 // awaitPaid has a message of a session that has cost something wait while that is not paid, if its tenant
 // or its issuer is over its share: for turns, as messages do, for maxTurnWait at most, and for maxLoadDebt for
-// each of the two. It reports false if the session closes meanwhile. The caller holds no lock.
+// both together. It reports false if the session closes meanwhile. The caller holds no lock.
 func (s *Session) awaitPaid(isPing bool) bool {
 	if !s.owes.Load() {
 		return true
