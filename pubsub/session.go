@@ -64,6 +64,7 @@ type Session struct {
 	slowNoticeSent bool // a slow_consumer line was sent less than slowNoticeEvery ago
 	reconnectSent  bool // RECONNECT was sent
 	partialWrite   bool // the transport holds bytes that TryWrite could not write
+	makesPackets   bool // the transport is a Packeter; static after Attach
 	closeSent      bool // the close was written
 	detached       bool // Detach was called
 	counted        bool // its accounts count it as a connection
@@ -148,6 +149,7 @@ func (s *Session) Attach(t Transport) {
 	defer s.mu.Unlock()
 	s.transport, s.writer = t, s.runWriter
 	s.tryWriter, _ = t.(TryWriter)
+	_, s.makesPackets = t.(Packeter)
 	if s.closing != nil {
 		s.abortTimer = time.AfterFunc(closeGrace, t.Abort)
 	}

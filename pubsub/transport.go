@@ -56,6 +56,14 @@ type TryWriter interface {
 	TryWrite(msgs []Outgoing) (written bool, err error)
 }
 
+// Packeter is a [TryWriter] that leaves it to other goroutines to make packets of what TryWrite takes, and to
+// send them.
+type Packeter interface {
+	TryWriter
+	// MakesPackets does nothing.
+	MakesPackets()
+}
+
 // StreamOpener is a [Transport] that has streams beside its main one.
 type StreamOpener interface {
 	// OpenStream opens a stream to the client, without waiting: an error says

@@ -14,6 +14,7 @@ type tryClient struct {
 	*client
 	held   []Outgoing // what TryWrite could not write
 	stuck  bool       // it can write nothing now
+	full   int        // it can write no message that is larger; 0: all
 	broken bool
 	tries  int
 	writes int
@@ -26,7 +27,7 @@ func (c *tryClient) TryWrite(msgs []Outgoing) (bool, error) {
 	switch {
 	case c.broken:
 		return false, errors.New("broken")
-	case c.stuck:
+	case c.stuck, c.full > 0 && len(msgs[0].Data) > c.full:
 		c.held = append(c.held, msgs...)
 		return false, nil
 	}

@@ -67,7 +67,8 @@ func (s *Session) beginHandling(since *time.Duration) (used, begun time.Duration
 	return used, begun
 }
 
-// oweWrite has the token pay for a write of a session's own writer.
+// oweWrite has the token pay for a write that is not measured: of a session's own writer, or what TryWrite left to
+// other goroutines.
 func (s *Session) oweWrite(b *batch) {
 	s.owe(writeCost + 2*time.Duration(b.size))
 }

@@ -111,6 +111,35 @@ func TestOwnWritersArePaidFor(t *testing.T) {
 	})
 }
 
+// packetClient is a client of which other goroutines write what TryWrite takes.
+type packetClient struct{ *tryClient }
+
+func (packetClient) MakesPackets() {}
+
+// What TryWrite leaves to others is paid for likewise, by its bytes: packets, and what does not fit a socket.
+func TestLeftWritesArePaidFor(t *testing.T) {
+	const size = 32 << 10
+	for name, transport := range map[string]func(*client) Transport{
+		"packets":       func(c *client) Transport { return packetClient{&tryClient{client: c}} },
+		"a full socket": func(c *client) Transport { return &tryClient{client: c, full: 1 << 10} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, with(func(l *Limits) { l.TenantShare = 1 }), func(r *rig) {
+				c, err := r.attach(Identity{TokenID: "a", Tenants: []string{"mine"}}, Client{Transport: "test"}, transport)
+				must(r, err)
+				c.ok("SUB:theirs:a")
+				p := r.connect("p")
+				r.company()
+				p.publish("theirs", "a", strings.Repeat("x", size))
+				c.take()
+				if paid := r.paid("mine"); paid < 2*size*time.Nanosecond {
+					t.Errorf("%v are charged", paid)
+				}
+			})
+		})
+	}
+}
+
 // fanOutTo has a tenant that was in debt publish to n subscribers, and returns what it is charged, in processor
 // time, and how long it paused.
 func (r *rig) fanOutTo(n int, payload string, connect func(id string) *client) (charged, paused time.Duration) {

@@ -128,6 +128,9 @@ func (s *Session) tryWrite(b *batch, w *work) {
 		}
 		s.hub.written(b)
 		w.most += mostPerWrite + mostPerByte*time.Duration(b.size)
+		if !written || s.makesPackets { // others do the most of it
+			s.oweWrite(b)
+		}
 		b.reset()
 		if !written {
 			s.mu.Lock()

@@ -100,6 +100,11 @@ func (c *connection) TryWrite(msgs []pubsub.Outgoing) (written bool, err error) 
 	}
 }
 
+// MakesPackets implements [pubsub.Packeter].
+func (c *connection) MakesPackets() {}
+
+var _ pubsub.Packeter = (*connection)(nil)
+
 // OpenStream implements [pubsub.StreamOpener].
 func (c *connection) OpenStream() (pubsub.Stream, error) {
 	stream, err := c.OpenUniStream()
