@@ -1,6 +1,7 @@
 package presence
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -151,6 +152,39 @@ func TestTenantsShareTicks(t *testing.T) {
 		}
 		if i == 1 && len(r.dirty) < maxWild/2 {
 			t.Fatalf("the loud tenant has only %d patterns left: nothing is shown", len(r.dirty))
+		}
+	}
+}
+
+// Neither an owner of many tenants, nor many owners, whose watchers have more to be told than a tick has,
+// keep another owner's watcher waiting; and they get no more than all ticks have.
+func TestHoldersShareTicks(t *testing.T) {
+	const members, ticks = 16, 10 // members fill a page
+	for _, c := range []struct{ owners, tenants int }{{1, 500}, {300, 1}} {
+		r := newShared(t)
+		r.maxEntries = 20_000
+		given := 0
+		quiet, loud := &raw{given: &given, t: t}, &raw{given: &given, t: t}
+		watchWith(t, r, "quiet.1", "room.#", false, quiet)
+		var tenants []string
+		for n := range c.owners * c.tenants {
+			tenants = append(tenants, fmt.Sprintf("loud-%d.%d", n%c.owners, n))
+			watchWith(t, r, tenants[n], "room.#", false, loud)
+		}
+		now := time.Now()
+		for i := range ticks {
+			info := bytes.Repeat([]byte{byte('a' + i)}, wire.MaxInfo)
+			for n := range members * len(tenants) {
+				must(t, r.Join("loud", Key{tenants[n%len(tenants)], "room.a", fmt.Sprint(n)}, info))
+			}
+			join(t, r, "quiet.1", "room.a", fmt.Sprint(i))
+			now = now.Add(tickEvery)
+			if r.Tick(now); quiet.pushed != i+1 {
+				t.Fatalf("%+v: after tick %d the quiet owner's watcher was told %d times", c, i, quiet.pushed)
+			}
+		}
+		if most := ticks*tickBytes + c.owners*MaxFrame; given > most || given < ticks*tickBytes/2 {
+			t.Errorf("%+v: %d bytes in %d ticks, want %d at most, and much of that", c, given, ticks, most)
 		}
 	}
 }

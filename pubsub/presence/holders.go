@@ -10,6 +10,7 @@ type holder struct {
 	left    int    // of these entries, those of members that have left
 	leaving places // its tenants that have such entries
 	watched int    // patterns that its tokens were the first to watch, in any tenant
+	owes    int    // bytes that its watchers got beyond its part of a tick; used by Tick alone
 }
 
 // forgetEach is how many entries of members that have left are forgotten at a time, about, when there

@@ -40,7 +40,8 @@ type Options struct {
 	// Patterns says how many different patterns may be watched in all tenants, and in one;
 	// nil: as many as are asked for.
 	Patterns func() (all, ofTenant int)
-	// Worked is told how long it took to tell the watchers of a tenant of this owner what is new.
+	// Worked is told how long it took to tell watchers of a tenant what is new. Owner is whose the tenant is
+	// or, where that is not known, whose token was the first to watch.
 	Worked func(tenant, owner string, used time.Duration)
 	// Owner returns whose a tenant is, if a token of user uses it, who is empty where that is not known;
 	// empty: nobody knows. Nil: nobody does.

@@ -3,6 +3,7 @@ package presence
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -70,31 +71,20 @@ func (r *Registry) endLingering(now time.Time) {
 	})
 }
 
-// tellWatchers serves the audiences that have changed, for tickBytes: each tenant has the same
-// part of them, and what one does not need is for those after it, in another order each time.
-// It takes the lock for each audience, so that others get it in between.
+// tellWatchers serves the audiences that have changed, for tickBytes: each holder has the same part of
+// them, and of that each of its tenants; what one does not need is for those after it. What a holder took
+// beyond its part, since a page can be large, is taken off its next one: others' parts stay as they are,
+// however many tenants one has. It takes the lock for each audience, so that others get it in between.
 func (r *Registry) tellWatchers(now time.Time) {
-	r.mu.Lock()
-	dirty := r.dirty
-	r.dirty = nil
-	r.mu.Unlock()
-	// Who got nothing comes first some time.
-	rand.Shuffle(len(dirty), func(i, j int) { dirty[i], dirty[j] = dirty[j], dirty[i] })
-	byTenant := map[*tenant][]*audience{}
-	for _, a := range dirty {
-		byTenant[a.tenant] = append(byTenant[a.tenant], a)
-	}
-	budget, left := tickBytes, len(byTenant)
+	behind := r.takeDirty()
+	budget, left := tickBytes, len(behind)
 	var again []*audience
-	for t, list := range byTenant {
-		began := time.Now()
+	for h, tenants := range behind {
 		share := budget / left
-		rest, owner := r.tellAudiences(now, list, share, &again)
-		budget -= share - rest
 		left--
-		if r.options.Worked != nil {
-			r.options.Worked(t.name, owner, time.Since(began))
-		}
+		rest := r.tellTenants(now, h.name, tenants, share-h.owes, &again)
+		h.owes = max(0, -rest)
+		budget -= share - max(0, rest)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -103,18 +93,69 @@ func (r *Registry) tellWatchers(now time.Time) {
 	}
 }
 
+// takeDirty takes the audiences that have changed, by who pays for them and by tenant, in another order
+// each time: who got nothing comes first some time.
+func (r *Registry) takeDirty() map[*holder]map[*tenant][]*audience {
+	r.mu.Lock()
+	dirty := r.dirty
+	r.dirty = nil
+	r.mu.Unlock()
+	rand.Shuffle(len(dirty), func(i, j int) { dirty[i], dirty[j] = dirty[j], dirty[i] })
+	behind := map[*holder]map[*tenant][]*audience{}
+	for some := range slices.Chunk(dirty, stepSize) {
+		r.mu.Lock()
+		for _, a := range some {
+			h := a.payer()
+			if behind[h] == nil {
+				behind[h] = map[*tenant][]*audience{}
+			}
+			behind[h][a.tenant] = append(behind[h][a.tenant], a)
+		}
+		r.mu.Unlock()
+	}
+	return behind
+}
+
+// payer returns who pays for what the watchers are told: whoever has the tenant, so that nobody can make
+// its watchers wait by being the first to watch; where nobody knows, whose token was the first. The caller
+// holds Registry.mu.
+func (a *audience) payer() *holder {
+	if a.tenant.holder.name != "" {
+		return a.tenant.holder
+	}
+	return a.user
+}
+
+// tellTenants serves audiences of tenants that one holder pays for, for so many bytes, and appends to again
+// those that are still behind. Left is how many bytes are left; below 0: so many were too much.
+func (r *Registry) tellTenants(
+	now time.Time, payer string, tenants map[*tenant][]*audience, budget int, again *[]*audience,
+) (left int) {
+	n := len(tenants)
+	for t, list := range tenants {
+		began := time.Now()
+		share := budget / n
+		if budget > 0 {
+			share = max(1, share)
+		}
+		n--
+		budget -= share - r.tellAudiences(now, list, share, again)
+		if r.options.Worked != nil {
+			r.options.Worked(t.name, payer, time.Since(began))
+		}
+	}
+	return budget
+}
+
 // tellAudiences serves audiences of a tenant for so many bytes, appends to again those that are still
-// behind, and returns how many bytes are left, and whose the tenant is.
-func (r *Registry) tellAudiences(
-	now time.Time, list []*audience, budget int, again *[]*audience,
-) (left int, owner string) {
+// behind, and returns how many bytes are left.
+func (r *Registry) tellAudiences(now time.Time, list []*audience, budget int, again *[]*audience) (left int) {
 	for i, a := range list {
 		if budget <= 0 {
 			*again = append(*again, list[i:]...)
 			break
 		}
 		r.mu.Lock()
-		owner = a.tenant.holder.name
 		if len(a.watchers) > 0 { // otherwise it has ended meanwhile
 			var done bool
 			if budget, done = a.serve(now, budget); done {
@@ -126,5 +167,5 @@ func (r *Registry) tellAudiences(
 		}
 		r.mu.Unlock()
 	}
-	return budget, owner
+	return budget
 }
