@@ -183,7 +183,7 @@ func TestHoldersShareTicks(t *testing.T) {
 				t.Fatalf("%+v: after tick %d the quiet owner's watcher was told %d times", c, i, quiet.pushed)
 			}
 		}
-		if most := ticks*tickBytes + c.owners*MaxFrame; given > most || given < ticks*tickBytes/2 {
+		if most := ticks*tickBytes + c.owners*MaxFrame; given > most || given < ticks*tickBytes*3/4 {
 			t.Errorf("%+v: %d bytes in %d ticks, want %d at most, and much of that", c, given, ticks, most)
 		}
 	}

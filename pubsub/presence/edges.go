@@ -47,10 +47,11 @@ type edge struct {
 	at      uint64 // number in its log up to which this edge knows it
 	target  uint64 // where its log was when this one began anew: there, all members are known
 	syncing bool
-	round   uint64 // grows each time it begins anew
-	known   uint64 // the last one that has reached its target: members of rounds before are gone
-	members int
-	current int // of these, those of this round
+	round   uint64              // grows each time it begins anew
+	known   uint64              // the last one that has reached its target: members of rounds before are gone
+	held    map[*entry]struct{} // its members
+	current int                 // of these, those of this round
+	ending  bool                // some of them are to end
 	// lingers are its members by how long they stay when it is silent, in seconds, rounded up
 	lingers map[int]int
 	heardAt time.Time
@@ -61,7 +62,6 @@ type edge struct {
 
 // countMember counts a member, or takes that back.
 func (e *edge) countMember(o *owner, n int) {
-	e.members += n
 	if o.round == e.round {
 		e.current += n
 	}
@@ -131,7 +131,7 @@ func (r *Registry) addEdge(name, id string) (*edge, error) {
 		return nil, fmt.Errorf("there are more than %d edges of this name; those that are silent for %v are forgotten", maxEdgesOfName, forgetAfter)
 	}
 	n.edges++
-	e := &edge{name: name, lingers: map[int]int{}}
+	e := &edge{name: name, lingers: map[int]int{}, held: map[*entry]struct{}{}}
 	r.others[id] = e
 	return e, nil
 }
@@ -182,10 +182,13 @@ func (r *Registry) apply(id string, e *edge, m message, now time.Time) {
 	name := r.names[e.name]
 	for _, c := range m.changes {
 		key, user := c.key, r.userNamed(c.user)
-		old := r.find(key).ownedBy(id)
+		known := r.find(key)
+		old := known.ownedBy(id)
 		switch {
 		case !c.here:
-			r.removeHeld(id, e, key, now)
+			if old != nil {
+				r.removeHeld(id, e, known, now)
+			}
 		case !r.set.Has(key.Tenant, key.Channel): // another configuration
 		case old == nil && (name.members >= r.maxHeld || !r.hasRoom(key, user)):
 		default:
@@ -196,13 +199,13 @@ func (r *Registry) apply(id string, e *edge, m message, now time.Time) {
 			}
 			o := owner{id, c.since, c.info, e.round, c.linger}
 			e.countMember(&o, 1)
-			r.setOwner(key, user, o, now)
+			e.held[r.setOwner(key, user, o, now)] = struct{}{}
 		}
 	}
 	e.at, e.askedAt = m.to, time.Time{}
 	if e.syncing && e.at >= e.target {
 		e.syncing, e.known = false, e.round
-		r.ending = r.ending || e.current < e.members
+		e.ending = e.ending || e.current < len(e.held)
 	}
 	if e.at < m.head {
 		r.ask(id, e, now)
@@ -218,13 +221,12 @@ func (r *Registry) userNamed(user string) string {
 	return user
 }
 
-// removeHeld notes that another edge does not have a member any more.
-func (r *Registry) removeHeld(id string, e *edge, key Key, now time.Time) {
-	if o := r.find(key).ownedBy(id); o != nil {
-		e.countMember(o, -1)
-		r.names[e.name].members--
-		r.clearOwner(key, id, now)
-	}
+// removeHeld notes that another edge does not have one of its members any more.
+func (r *Registry) removeHeld(id string, e *edge, m *entry, now time.Time) {
+	e.countMember(m.ownedBy(id), -1)
+	delete(e.held, m)
+	r.names[e.name].members--
+	r.clearOwner(m, id, now)
 }
 
 // endSilent looks for edges that are silent, once a second, whose members end, each after its linger. The
@@ -241,35 +243,36 @@ func (r *Registry) endSilent(now time.Time) {
 		}
 		for seconds := range e.lingers {
 			if silence >= time.Duration(seconds)*time.Second {
-				r.ending = true
+				e.ending = true
 			}
 		}
-		if silence >= forgetAfter && e.members == 0 {
+		if silence >= forgetAfter && len(e.held) == 0 {
 			r.forgetEdge(id, e)
 		}
 	}
 }
 
-// endHeld ends the members of other edges that these do not have any more. Tick calls it.
+// endHeld ends the members of other edges that these do not have any more. It looks at no others: an edge
+// that flaps, or is taken over, costs as much as its own members are. Others get the lock in between. Tick
+// calls it.
 func (r *Registry) endHeld(now time.Time) {
 	r.mu.Lock()
-	more := r.ending
-	r.ending = false
-	r.mu.Unlock()
-	var w walk
-	for more {
-		r.mu.Lock()
-		more = w.step(r, func(e *entry) {
-			for i := 0; i < len(e.owners); {
-				o := &e.owners[i]
-				if from := r.others[o.edge]; from != nil && from.hasEnded(o, now) {
-					r.removeHeld(o.edge, from, e.key(), now)
-				} else {
-					i++
-				}
+	defer r.mu.Unlock()
+	looked := 0
+	for id, e := range r.others {
+		if !e.ending {
+			continue
+		}
+		e.ending = false
+		for m := range e.held {
+			if e.hasEnded(m.ownedBy(id), now) {
+				r.removeHeld(id, e, m, now)
 			}
-		})
-		r.mu.Unlock()
+			if looked++; looked%stepSize == 0 {
+				r.mu.Unlock()
+				r.mu.Lock()
+			}
+		}
 	}
 }
 

@@ -26,10 +26,10 @@ func newShared(t *testing.T) *Registry {
 	return r
 }
 
-// counted checks what is counted of holders.
+// counted checks what is counted of holders, and which members other edges have.
 func counted(t *testing.T, r *Registry) {
 	t.Helper()
-	all, entries, left := 0, map[*holder]int{}, map[*holder]int{}
+	all, entries, left, held := 0, map[*holder]int{}, map[*holder]int{}, map[string]int{}
 	for _, tn := range r.tenants {
 		n := 0
 		for _, c := range tn.channels {
@@ -40,9 +40,19 @@ func counted(t *testing.T, r *Registry) {
 				if !e.here {
 					left[tn.holder]++
 				}
+				for _, o := range e.owners {
+					if b := r.others[o.edge]; b != nil {
+						held[o.edge]++
+						_, has := b.held[e]
+						equal(t, "whether the edge has its member", has, true)
+					}
+				}
 			}
 		}
 		equal(t, "entries of "+tn.name, tn.entries, n)
+	}
+	for id, b := range r.others {
+		equal(t, "members of edge "+id, len(b.held), held[id])
 	}
 	equal(t, "entries", r.entries, all)
 	equal(t, "tenants", len(r.all.list), len(r.tenants))

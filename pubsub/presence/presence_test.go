@@ -407,6 +407,11 @@ func random(t *testing.T, rnd *rand.Rand) {
 			t.Errorf("a watcher of %s at %s has %q, want %q", c.pattern, c.edge, got, want)
 		}
 	}
+	for _, r := range n.edges {
+		r.mu.Lock()
+		counted(t, r)
+		r.mu.Unlock()
+	}
 }
 
 func TestMessages(t *testing.T) {

@@ -76,7 +76,6 @@ type Registry struct {
 	dirty    []*audience          // have watchers that are behind, perhaps; each once, some have ended
 	beatAt   time.Time            // when the last beat was sent
 	silentAt time.Time            // when edges that are silent were looked for
-	ending   bool                 // other edges have members that are to end
 	answers  int                  // pages that were sent to edges that asked, in this tick
 
 	prunedAt time.Time // used by Tick alone
@@ -126,13 +125,12 @@ func (r *Registry) SetDefinitions(s *Set) {
 
 // end ends a member, whoever has it, and appends it to left if this edge does.
 func (r *Registry) end(e *entry, left []*ownMember, now time.Time) []*ownMember {
-	key := e.key()
 	for len(e.owners) > 0 {
 		if id := e.owners[0].edge; id != "" {
-			r.removeHeld(id, r.others[id], key, now)
+			r.removeHeld(id, r.others[id], e, now)
 			continue
 		}
-		m := r.own.members[key]
+		m := r.own.members[e.key()]
 		r.removeOwn(m, now)
 		left = append(left, m)
 	}
@@ -297,5 +295,5 @@ func (r *Registry) removeOwn(m *ownMember, now time.Time) {
 	m.gone, m.info = true, nil
 	r.own.log.put(m)
 	r.own.log.leave(m, now)
-	r.clearOwner(m.key, "", now)
+	r.clearOwner(r.find(m.key), "", now)
 }

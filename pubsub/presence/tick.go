@@ -1,7 +1,9 @@
 package presence
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -79,10 +81,11 @@ func (r *Registry) tellWatchers(now time.Time) {
 	behind := r.takeDirty()
 	budget, left := tickBytes, len(behind)
 	var again []*audience
-	for h, tenants := range behind {
+	fewest := func(a, b *holder) int { return cmp.Compare(len(behind[a]), len(behind[b])) } // tenants; needs least, maybe
+	for _, h := range slices.SortedFunc(maps.Keys(behind), fewest) {
 		share := budget / left
 		left--
-		rest := r.tellTenants(now, h.name, tenants, share-h.owes, &again)
+		rest := r.tellTenants(now, h.name, behind[h], share-h.owes, &again)
 		h.owes = max(0, -rest)
 		budget -= share - max(0, rest)
 	}

@@ -160,9 +160,9 @@ func (r *Registry) isHere(key Key) bool {
 	return e != nil && e.here
 }
 
-// setOwner notes that an edge has a member, whose token is user's. The caller holds r.mu, and has checked
-// that a presence has the channel.
-func (r *Registry) setOwner(key Key, user string, o owner, now time.Time) {
+// setOwner notes that an edge has a member, whose token is user's, and returns its entry. The caller holds
+// r.mu, and has checked that a presence has the channel.
+func (r *Registry) setOwner(key Key, user string, o owner, now time.Time) *entry {
 	c := r.tenant(key.Tenant, user).channel(key.Channel)
 	e := c.entries[key.Subject]
 	if e == nil {
@@ -172,14 +172,13 @@ func (r *Registry) setOwner(key Key, user string, o owner, now time.Time) {
 	}
 	e.owners = append(slices.DeleteFunc(e.owners, func(other owner) bool { return other.edge == o.edge }), o)
 	r.update(e, now)
+	return e
 }
 
 // clearOwner notes that an edge does not have a member any more. The caller holds r.mu.
-func (r *Registry) clearOwner(key Key, edge string, now time.Time) {
-	if e := r.find(key); e != nil {
-		e.owners = slices.DeleteFunc(e.owners, func(o owner) bool { return o.edge == edge })
-		r.update(e, now)
-	}
+func (r *Registry) clearOwner(e *entry, edge string, now time.Time) {
+	e.owners = slices.DeleteFunc(e.owners, func(o owner) bool { return o.edge == edge })
+	r.update(e, now)
 }
 
 // update finds out what has changed of a member, and notes it. The caller holds r.mu.
