@@ -76,9 +76,9 @@ type Broker struct {
 	quit          chan struct{}
 	closeOnce     sync.Once
 
-	linkMu     sync.Mutex // orders changes of the link; guards the next three
-	receiver   pubsub.Receiver
-	owners     pubsub.OwnerTeller // the receiver, if it is one; set by Join
+	linkMu     sync.Mutex         // orders changes of the link; guards the next three
+	receiver   pubsub.Receiver    // set by Join; what Join starts, and what comes after it, reads it without linkMu
+	owners     pubsub.OwnerTeller // the same, if it is one
 	downCauses linkCause
 
 	mu                sync.Mutex // guards the rest
@@ -180,7 +180,7 @@ func New(c Config) (*Broker, error) {
 }
 
 // ownerOf returns whose a tenant is, where the issuer of who published is not known; empty: that is not
-// known either, or does not matter.
+// known either, or does not matter. It calls the hub, and so is called without a lock.
 func (b *Broker) ownerOf(tenant []byte) string {
 	if b.owners == nil {
 		return ""

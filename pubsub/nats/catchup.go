@@ -22,6 +22,7 @@ type catchUps struct {
 
 // tenantCatchUps are those of one tenant.
 type tenantCatchUps struct {
+	owner     string        // whose the tenant was at the first call
 	rounds    []*round      // under way, oldest first
 	nextRound time.Time     // when the next round may begin
 	waiting   []catchUpCall // for the next round
@@ -51,11 +52,11 @@ func (c *catchUps) init() {
 
 // CatchUp implements [pubsub.Catcher].
 func (b *Broker) CatchUp(tenant string, done func()) {
-	now := time.Now()
+	now, owner := time.Now(), b.ownerOf([]byte(tenant))
 	b.catchUps.mu.Lock()
 	t := b.catchUps.tenants[tenant]
 	if t == nil {
-		t = &tenantCatchUps{}
+		t = &tenantCatchUps{owner: owner}
 		b.catchUps.tenants[tenant] = t
 	}
 	var ended []catchUpCall
@@ -102,7 +103,7 @@ func (b *Broker) startRound(tenant string, t *tenantCatchUps, now time.Time) (en
 	}
 	b.catchUps.lastNumber++
 	r.number = strconv.FormatUint(b.catchUps.lastNumber, 10)
-	m := pubsub.Message{Tenant: []byte(tenant), Channel: []byte(r.number)}
+	m := pubsub.Message{Tenant: []byte(tenant), Channel: []byte(r.number), Issuer: t.owner}
 	t.nextRound = now.Add(minRoundInterval)
 	if len(r.unanswered) > 0 {
 		err := b.sendControl(&m, queries, kindMarker)

@@ -77,6 +77,7 @@ func (b *Broker) handleDirected(from sender, subjectKind string, m pubsub.Messag
 		case !from.owns(id):
 			return errNotSender
 		case kind == kindMarker && subjectKind == "q":
+			m.Issuer = b.ownerOf(m.Tenant)
 			_ = b.sendControl(&m, direct(id), kindMarker) // an edge that gets none goes on without it
 			return nil
 		case kind == kindMarker:

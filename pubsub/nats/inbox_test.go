@@ -150,18 +150,38 @@ func TestOwnerIsAskedWithoutLock(t *testing.T) {
 	}
 }
 
-// ownedHub is a hub that knows the owners of tenants.
-type ownedHub struct{ hub }
+// ownedHub is a hub that knows the owners of tenants, and is asked for them without the broker's locks.
+type ownedHub struct {
+	hub
+	b *Broker
+	t *testing.T
+}
 
-func (*ownedHub) OwnerOf(tenant string) string { return "owner of " + tenant }
+func (h *ownedHub) OwnerOf(tenant string) string {
+	for _, t := range h.b.responders.list() {
+		h.isFree("of a tenant", &t.mu)
+	}
+	h.isFree("of catch-ups", &h.b.catchUps.mu)
+	return "owner of " + tenant
+}
+
+func (h *ownedHub) isFree(what string, mu *sync.Mutex) {
+	if !mu.TryLock() {
+		h.t.Errorf("the lock %s is held", what)
+		return
+	}
+	mu.Unlock()
+}
 
 // What an edge sends for others, an answer or a message that it forwards, counts for whom the tenant belongs
 // to: the issuer of who published is not known here.
 func TestAnswersCountForOwners(t *testing.T) {
-	h := &ownedHub{hub{hubState: hubState{uninterested: true, refuses: true}}}
+	h := &ownedHub{hub: hub{hubState: hubState{uninterested: true, refuses: true}}, t: t}
 	b := &Broker{id: 7, config: Config{QueueBytes: 1 << 20}, linkUp: true, receiver: h, owners: h, wakeWriter: make(chan struct{}, 1)}
 	b.peers.init(b.id, nil)
 	b.responders.init()
+	b.catchUps.init()
+	h.b = b
 	b.peers.handle(announcementOf(fakePeer, "", stateHere), time.Now().Add(time.Hour))
 	m := message(wire.OneRandom, "x")
 	counted := 0
@@ -171,6 +191,16 @@ func TestAnswersCountForOwners(t *testing.T) {
 	}{
 		{"an answer", func() { b.handleQuery(m, fakePeer) }},
 		{"a later answer", func() { b.answerPendingQueries("t", "c") }},
+		{"a marker", func() { b.CatchUp("t", func() {}) }},
+		{"an answer to one", func() {
+			noError(t, b.handleDirected("", "q", m, appendControl(nil, kindMarker, fakePeer)))
+		}},
+		{"a message that waits for answers", func() {
+			m := m
+			m.Issuer = h.OwnerOf("t")
+			noError(t, b.publishRandom(m))
+			b.handleControl(m, kindNo, fakePeer)
+		}},
 		{"a message that is forwarded", func() {
 			noError(t, b.handleDirected("", "e", m, appendOne(nil, wire.OneRandom, nil, bodyOf(&m))))
 		}},

@@ -63,7 +63,7 @@ func (b *Broker) answerPendingQueries(tenant, text string) {
 		if !p.Match(channel) {
 			continue
 		}
-		m := pubsub.Message{Tenant: []byte(tenant), Channel: []byte(channel)}
+		m := pubsub.Message{Tenant: []byte(tenant), Channel: []byte(channel), Issuer: t.owner}
 		for id := range edges {
 			_ = b.sendControl(&m, direct(id), kindYes) // without a link it asks again
 		}

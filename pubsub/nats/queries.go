@@ -43,13 +43,10 @@ func (b *Broker) sendQuery(m *pubsub.Message, c *channelResponders, now time.Tim
 	return nil
 }
 
-// sendControl sends a control message about a channel. An answer counts for whom the tenant belongs to.
+// sendControl sends a control message about a channel. One that no message of this edge is the reason for
+// counts for whom the tenant belongs to.
 func (b *Broker) sendControl(m *pubsub.Message, to string, kind byte) error {
-	issuer := m.Issuer
-	if issuer == "" {
-		issuer = b.ownerOf(m.Tenant)
-	}
-	return b.enqueue(m.Tenant, issuer, b.channelSubject(to, m), func(data []byte) []byte { return appendControl(data, kind, b.id) })
+	return b.enqueue(m.Tenant, m.Issuer, b.channelSubject(to, m), func(data []byte) []byte { return appendControl(data, kind, b.id) })
 }
 
 // handleControl takes a query, or an answer to one. It ignores other kinds.
@@ -64,8 +61,10 @@ func (b *Broker) handleControl(m pubsub.Message, kind byte, from edgeID) {
 
 // handleQuery answers a query of another edge.
 func (b *Broker) handleQuery(m pubsub.Message, from edgeID) {
+	m.Issuer = b.ownerOf(m.Tenant)
 	t := b.responders.lock(m.Tenant, true)
 	defer b.responders.unlock(t)
+	t.owner = m.Issuer
 	answer := byte(kindYes)
 	if !b.receiver.Interested(m.Tenant, m.Channel) {
 		answer = kindNo

@@ -51,6 +51,7 @@ func (b *Broker) publishRandom(m pubsub.Message) error {
 	b.responders.waitingBytes.Add(int64(size))
 	c.waiting = append(c.waiting, pubsub.Message{
 		Tenant: bytes.Clone(m.Tenant), Channel: bytes.Clone(m.Channel), Payload: bytes.Clone(m.Payload), Sender: bytes.Clone(m.Sender), Delivery: m.Delivery,
+		Issuer: m.Issuer,
 	})
 	return nil
 }

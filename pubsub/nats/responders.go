@@ -31,6 +31,7 @@ type responders struct {
 // tenantResponders are those of one tenant.
 type tenantResponders struct {
 	name         string
+	owner        string      // whose the tenant was when another edge asked last
 	flushing     atomic.Bool // flushWaiting runs, which may take its time
 	mu           sync.Mutex  // guards the rest
 	removed      bool        // from responders.tenants
