@@ -192,7 +192,7 @@ func (r *Registry) join(user string, key Key, info []byte) (isNew bool, err erro
 	}
 	r.own.unlinger(m)
 	m.sessions++
-	m.user = user
+	m.user = user // others keep the one of the last change: to them it says whose the tenant is, and that stays
 	if isNew || !bytes.Equal(m.info, info) || m.linger != d.Linger {
 		m.info, m.linger = info, d.Linger
 		r.own.log.put(m)
