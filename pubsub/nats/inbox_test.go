@@ -212,6 +212,7 @@ func TestAnswersCountForOwners(t *testing.T) {
 		}
 		counted = now
 	}
+	equal(t, "issuers of messages that wait", len(b.responders.waitingOf), 0)
 }
 
 // The messages of a tenant are handled in order, one at a time, whatever other

@@ -49,8 +49,7 @@ func TestMessagesWaitForResponders(t *testing.T) {
 	b.ofTenant("u", func(of *tenantResponders) {
 		c := of.channels["c"]
 		c.unanswered, c.waiting = nil, nil
-		b.responders.waitingBytes.Add(int64(-of.waitingBytes))
-		of.waitingBytes = 0
+		b.responders.removeWaiting(of, "", of.waitingBytes)
 	})
 	if got := q.payloads(); len(got) > 0 {
 		t.Errorf("%d messages did not wait", len(got))
@@ -59,10 +58,37 @@ func TestMessagesWaitForResponders(t *testing.T) {
 	if got := q.payloads(); !slices.Equal(got, want) {
 		t.Errorf("%d messages came, not in order or not the %d that waited", len(got), len(want))
 	}
-	equal(t, "bytes seem to wait", b.responders.waitingBytes.Load(), 0)
+	equal(t, "bytes seem to wait", b.responders.waitingBytes, 0)
 	if err := b.Publish(m); err != nil || len(q.payloads()) != len(want)+1 {
 		t.Errorf("the next message: %v", err)
 	}
+}
+
+// An issuer whose tenants all have messages that wait leaves room for those of others.
+func TestIssuersShareWaiting(t *testing.T) {
+	const size, limit = 10, 1000
+	var r responders
+	r.init()
+	var all []*tenantResponders
+	add := func(issuer string) bool {
+		all = append(all, new(tenantResponders))
+		return r.addWaiting(all[len(all)-1], issuer, size, limit)
+	}
+	n := 0
+	for add("a") {
+		n++
+	}
+	if n < limit/size/2-1 || n > limit/size/2 || !add("b") || !add("") {
+		t.Errorf("%d messages of an issuer wait, want half of %d and room for others", n, limit/size)
+	}
+	for i, of := range all {
+		issuer := "a"
+		if i > n {
+			issuer = []string{"b", ""}[i-n-1]
+		}
+		r.removeWaiting(of, issuer, of.waitingBytes)
+	}
+	equal(t, "issuers and bytes that are left", len(r.waitingOf)+r.waitingBytes, 0)
 }
 
 // The wait for an edge that does not answer ends after answerTimeout.

@@ -43,12 +43,9 @@ func (b *Broker) publishRandom(m pubsub.Message) error {
 	if c.complete {
 		return b.sendToRandom(m, c.edges)
 	}
-	size := waitingSize(&m)
-	if !fits(size, t.waitingBytes, int(b.responders.waitingBytes.Load()), b.config.QueueBytes) {
+	if !b.responders.addWaiting(t, m.Issuer, waitingSize(&m), b.config.QueueBytes) {
 		return errFull
 	}
-	t.waitingBytes += size
-	b.responders.waitingBytes.Add(int64(size))
 	c.waiting = append(c.waiting, pubsub.Message{
 		Tenant: bytes.Clone(m.Tenant), Channel: bytes.Clone(m.Channel), Payload: bytes.Clone(m.Payload), Sender: bytes.Clone(m.Sender), Delivery: m.Delivery,
 		Issuer: m.Issuer,
@@ -67,9 +64,7 @@ func (b *Broker) flushWaiting(t *tenantResponders, c *channelResponders) {
 	t.flushing.Store(true)
 	defer t.flushing.Store(false)
 	for _, m := range c.waiting {
-		size := waitingSize(&m)
-		t.waitingBytes -= size
-		b.responders.waitingBytes.Add(int64(-size))
+		b.responders.removeWaiting(t, m.Issuer, waitingSize(&m))
 		if err := b.sendToRandom(m, c.edges); err != nil && b.deliverLocal(m, err) != nil {
 			b.receiver.Unsent(1)
 		}

@@ -19,13 +19,14 @@ const maxChannels = 10_000
 // while its messages are sent, or handed to the hub, so that their order is kept; no
 // other tenant waits for it.
 type responders struct {
-	mu      sync.Mutex
-	tenants map[string]*tenantResponders
+	mu           sync.Mutex
+	tenants      map[string]*tenantResponders
+	waitingBytes int            // of all tenants
+	waitingOf    map[string]int // of these, by the issuer of who published, if there is one
 
 	// of all tenants
 	channels        atomic.Int64
 	pendingChannels atomic.Int64 // channels in tenantResponders.pending
-	waitingBytes    atomic.Int64
 }
 
 // tenantResponders are those of one tenant.
@@ -51,7 +52,40 @@ type channelResponders struct {
 	waiting    []pubsub.Message // until complete, in order
 }
 
-func (r *responders) init() { r.tenants = map[string]*tenantResponders{} }
+func (r *responders) init() {
+	r.tenants, r.waitingOf = map[string]*tenantResponders{}, map[string]int{}
+}
+
+// addWaiting counts a message that is to wait for answers, if there is room for one more of its tenant, and
+// of the issuer of who published it, who can have any number of tenants: see fits. The caller holds t.mu.
+func (r *responders) addWaiting(t *tenantResponders, issuer string, size, limit int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !fits(size, t.waitingBytes, r.waitingBytes, limit) || issuer != "" && !fits(size, r.waitingOf[issuer], r.waitingBytes, limit) {
+		return false
+	}
+	r.countWaiting(t, issuer, size)
+	return true
+}
+
+// removeWaiting counts it no more. The caller holds t.mu.
+func (r *responders) removeWaiting(t *tenantResponders, issuer string, size int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.countWaiting(t, issuer, -size)
+}
+
+// countWaiting is for those two. The caller holds r.mu.
+func (r *responders) countWaiting(t *tenantResponders, issuer string, n int) {
+	t.waitingBytes += n
+	r.waitingBytes += n
+	if issuer == "" {
+		return
+	}
+	if r.waitingOf[issuer] += n; r.waitingOf[issuer] == 0 {
+		delete(r.waitingOf, issuer)
+	}
+}
 
 // lock returns what is known of a tenant, locked. Where nothing is known, it
 // returns nil, unless create is set.
