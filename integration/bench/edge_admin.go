@@ -57,8 +57,12 @@ func (e *edge) liveHeap(ctx context.Context) (bytes int64, err error) {
 	return bytes, nil
 }
 
-// waited returns how many seconds messages of a tenant have waited for shares of the edge's processors.
+// waited returns how many seconds messages of a tenant have waited for shares of the edge's processors; 0
+// where the edge counts no tenants.
 func (e *edge) waited(ctx context.Context, tenant string) (seconds float64, err error) {
+	if e.Counted == 0 {
+		return 0, nil
+	}
 	body, err := e.get(ctx, "/metrics")
 	if err != nil {
 		return 0, err

@@ -140,7 +140,9 @@ func manyPatterns(n int) []string {
 
 // disturbed runs all rounds of f, on one edge: each disturbance next to a run without one.
 func (r *runner) disturbed(ctx context.Context, f fair) error {
-	f.edge.Counted = 1 // the measured tenant: it publishes first
+	if showsWaits(f.group) {
+		f.edge.Counted = 1 // the measured tenant: it publishes first
+	}
 	e, err := r.startEdge(ctx, f.edge)
 	if err != nil {
 		return err
@@ -158,6 +160,10 @@ func (r *runner) disturbed(ctx context.Context, f fair) error {
 	for range r.scale.Rounds {
 		for i, v := range f.variants {
 			quiet := r.load(ctx, f.options, to, served{child: e.child})
+			if quiet.Void != "" { // so the edge may not count its tenant
+				rows[i].add(quiet, run{}, fairExtra{})
+				continue
+			}
 			heap, err := e.liveHeap(ctx)
 			if err != nil {
 				return err

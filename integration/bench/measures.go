@@ -54,7 +54,7 @@ type scale struct {
 }
 
 var fullScale = scale{
-	Rounds: 3, Duration: 5 * time.Second, FairTime: 500 / latencyRate * time.Second, Warmup: time.Second, Settle: 5 * time.Second,
+	Rounds: 3, Duration: 5 * time.Second, FairTime: 500 * time.Second / latencyRate, Warmup: time.Second, Settle: 5 * time.Second,
 	CapTime: 10 * time.Second, CapWarmup: 3 * time.Second, CapSizes: []int{8, 128, 2048, 16384},
 	Subscribers: 1000, Rooms: 200, Connections: 5000, Crowd: 10000,
 	SubscriptionConnections: 1000, SubscriptionsEach: 100,

@@ -96,8 +96,13 @@ func TestFairRow(t *testing.T) {
 	busy := quiet(1)
 	busy.OtherCores = 2 * noisy
 	row.add(quiet(1), busy, fairExtra{})
-	if got := row.String(); !strings.Contains(got, "void, NOISY: others used 0.30 cores") {
-		t.Errorf("%q", got)
+	if got, want := row.String(), "21.0 ms (21.0–21.0; mark 20.0): NOT reached; without 1 NOISY of 2 rounds"; !strings.HasSuffix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	alone := fairRow{Group: groupCrowd, Name: "x"}
+	alone.add(busy, quiet(1), fairExtra{})
+	if got, want := alone.String(), "x: void, NOISY: others used 0.30 cores"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 	row.add(quiet(1), run{Void: "lost"}, fairExtra{})
 	if got := row.String(); !strings.Contains(got, "void") {
