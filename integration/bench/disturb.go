@@ -28,12 +28,22 @@ type disturbJob struct {
 	// patterns that match none of them, as often as the edge lets them.
 	Searchers, Stored int
 
+	// Reconnectors connect and hang up, again and again, as fast as the edge lets them.
+	Reconnectors int
+
 	Publishers int     // connections that publish to Channel
 	Payload    int     // bytes
 	Rate       float64 // messages/s of each publisher; 0: as many as the edge reads
 }
 
 const fillPayload = 32 << 10 // bytes of a message that fills a queue
+
+// effect is what a disturbance did.
+type effect struct {
+	Through float64 // payload that each subscriber received, KB/s
+	Dialed  float64 // connections/s that Reconnectors opened and closed
+	Lost    int     // connections of an attacker that ended too early
+}
 
 // A disturbance is a running disturbJob. Each connection has at most one goroutine that
 // reads it and one that publishes; close ends them and waits.
@@ -42,6 +52,8 @@ type disturbance struct {
 	drivers  []loadgen.Driver
 	opened   atomic.Int64 // connections
 	received atomic.Int64 // bytes of payload
+	dialed   atomic.Int64 // connections of Reconnectors
+	lost     atomic.Int64 // connections that ended: see end
 	group    sync.WaitGroup
 	failed   chan error // capacity 1: the first failure
 
@@ -50,9 +62,9 @@ type disturbance struct {
 	closed bool
 }
 
-// run sets everything up, calls ready, and continues until ctx ends. It returns the
-// payload that each subscriber received since ready, KB/s.
-func (j disturbJob) run(ctx context.Context, ready func() error) (through float64, err error) {
+// run sets everything up, calls ready, and continues until ctx ends. It returns
+// what it did since ready.
+func (j disturbJob) run(ctx context.Context, ready func() error) (did effect, err error) {
 	d := &disturbance{job: j, drivers: []loadgen.Driver{j.Target.driver()}, failed: make(chan error, 1)}
 	if len(j.Tenants) > 0 {
 		d.drivers = nil
@@ -63,20 +75,24 @@ func (j disturbJob) run(ctx context.Context, ready func() error) (through float6
 		d.drivers = append(d.drivers, to.driver())
 	}
 	defer d.close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	defer context.AfterFunc(ctx, d.hangUp)() // also during the setup
 	if err := d.setUp(ctx); err != nil {
-		return 0, err
+		return did, err
 	}
 	if err := ready(); err != nil {
-		return 0, err
+		return did, err
 	}
-	start, before := time.Now(), d.received.Load()
+	start, before, dialedBefore := time.Now(), d.received.Load(), d.dialed.Load()
 	select {
 	case <-ctx.Done():
 	case err = <-d.failed:
 	}
-	bytes := d.received.Load() - before
-	return float64(bytes) / float64(max(1, j.Subscribers)) / kilobyte / time.Since(start).Seconds(), err
+	seconds := time.Since(start).Seconds()
+	did.Through = float64(d.received.Load()-before) / float64(max(1, j.Subscribers)) / kilobyte / seconds
+	did.Dialed, did.Lost = float64(d.dialed.Load()-dialedBefore)/seconds, int(d.lost.Load())
+	return did, err
 }
 
 func (d *disturbance) setUp(ctx context.Context) error {
@@ -112,12 +128,26 @@ func (d *disturbance) setUp(ctx context.Context) error {
 			return err
 		}
 	}
+	if d.job.Reconnectors > 0 {
+		conn, err := d.open(ctx) // which says why if none can connect
+		if err != nil {
+			return err
+		}
+		d.read(conn)
+	}
+	for range d.job.Reconnectors {
+		d.group.Go(func() { d.reconnect(ctx) })
+	}
+	var publishers []loadgen.Conn
 	for range d.job.Publishers {
 		conn, err := d.open(ctx)
 		if err != nil {
 			return err
 		}
 		d.read(conn)
+		publishers = append(publishers, conn)
+	}
+	for _, conn := range publishers { // at once: none has to connect beside the load of others
 		d.group.Go(func() { d.publish(conn) })
 	}
 	return nil
@@ -144,13 +174,26 @@ func (d *disturbance) openSearcher(ctx context.Context, i int) error {
 	}
 	d.group.Go(func() {
 		for n := 0; ; n++ {
-			if err := to.Search(fmt.Sprintf("%s.none.%d.%d.*", d.job.Channel, i, n%16)); err != nil {
-				d.fail(err)
-				return
+			if to.Search(fmt.Sprintf("%s.none.%d.%d.*", d.job.Channel, i, n%16)) != nil {
+				return // its reader says why
 			}
 		}
 	})
 	return nil
+}
+
+// reconnect connects and hangs up until ctx ends. A failure is no end: the edge may refuse connections, and
+// the machine may have no port left for the moment.
+func (d *disturbance) reconnect(ctx context.Context) {
+	for ctx.Err() == nil {
+		conn, err := d.drivers[0].Dial(ctx)
+		if err != nil {
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		conn.Close()
+		d.dialed.Add(1)
+	}
 }
 
 // openSubscribers opens the subscribers with several dialers at a time.
@@ -212,11 +255,11 @@ func (d *disturbance) read(conn loadgen.Conn) {
 			bytes := 0
 			err := conn.Receive(func(payload []byte) { bytes += len(payload) })
 			d.received.Add(int64(bytes))
-			if len(d.job.Tenants) > 0 && loadgen.IsRefusal(err) { // that is what an attacker gets
+			if d.attacks() && loadgen.IsRefusal(err) { // that is what an attacker gets
 				continue
 			}
 			if err != nil {
-				d.fail(err)
+				d.end(err)
 				return
 			}
 		}
@@ -234,17 +277,24 @@ func (d *disturbance) publish(conn loadgen.Conn) {
 		if d.job.Rate > 0 {
 			time.Sleep(time.Until(start.Add(time.Duration(float64(n) / d.job.Rate * float64(time.Second)))))
 		}
-		if err := conn.Write(message); err != nil {
-			d.fail(err)
-			return
+		if conn.Write(message) != nil {
+			return // its reader says why
 		}
 	}
 }
 
-func (d *disturbance) fail(err error) {
+// attacks reports whether the disturbance is that of another issuer, which goes on whatever the edge does.
+func (d *disturbance) attacks() bool { return len(d.job.Tenants) > 0 }
+
+// end notes that a connection has ended. An attacker may lose half of them: the edge ends them, or the machine
+// has no time left to read.
+func (d *disturbance) end(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
+		return
+	}
+	if d.attacks() && d.lost.Add(1) <= d.opened.Load()/2 {
 		return
 	}
 	select {

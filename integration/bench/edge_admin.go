@@ -182,6 +182,20 @@ func (e *edge) save(ctx context.Context, path, file string) error {
 
 // awaitConnections returns when n clients are connected.
 func (e *edge) awaitConnections(ctx context.Context, n int, load *child) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() { // ends with ctx
+		select {
+		case <-load.exited:
+			cancel(load.failure())
+		case <-ctx.Done():
+		}
+	}()
+	return e.await(ctx, func(connected int) bool { return connected >= n })
+}
+
+// await returns when as many clients are connected as is wanted.
+func (e *edge) await(ctx context.Context, wanted func(connected int) bool) error {
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -192,15 +206,13 @@ func (e *edge) awaitConnections(ctx context.Context, n int, load *child) error {
 		var now struct{ Connections []json.RawMessage }
 		err = json.NewDecoder(body).Decode(&now)
 		body.Close()
-		if err != nil || len(now.Connections) >= n {
+		if err != nil || wanted(len(now.Connections)) {
 			return err
 		}
 		select {
 		case <-tick.C:
-		case <-load.exited:
-			return load.failure()
 		case <-ctx.Done():
-			return ctx.Err()
+			return context.Cause(ctx)
 		}
 	}
 }

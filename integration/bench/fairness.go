@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/millrace/millrace/internal/loadgen"
@@ -29,9 +30,10 @@ type variant struct {
 	tenant  string
 	ingress int // KB/s; 0: the edge's default
 	disturb disturbJob
-	mark    bool // otherwise it is shown only for comparison
-	other   bool // its token is of the other master token
-	reload  bool // the configuration is loaded anew meanwhile
+	over    string // transport; empty: overPlain
+	mark    bool   // otherwise it is shown only for comparison
+	other   bool   // its token is of the other master token
+	reload  bool   // the configuration is loaded anew meanwhile
 }
 
 const (
@@ -59,7 +61,15 @@ func fairness(s scale) []fair {
 	noise := func(publishers int, rate float64) disturbJob {
 		return disturbJob{Channel: "noise", Subscribers: 10, Publishers: publishers, Payload: noisyPayload, Rate: rate}
 	}
-	guests := min(64, s.Subscribers) // tenants of another master token
+	guests := min(64, s.Subscribers)   // tenants of another master token
+	keptEach := max(1, s.Attackers/50) // subscribers in each of them
+	crowd := func(over string) variant {
+		return variant{
+			name:  fmt.Sprintf("another master token with %d subscribers of one channel over %s", s.Attackers, overNames[over]),
+			other: true, over: over, mark: true,
+			disturb: disturbJob{Channel: "noise", Tenants: manyTenants(1), Subscribers: s.Attackers, Publishers: guests, Payload: 128},
+		}
+	}
 	return []fair{
 		{group: groupStalled, options: options, heap: sendQueue, variants: []variant{{
 			name: "one of the subscribers never reads", tenant: tenant, mark: true,
@@ -104,6 +114,19 @@ func fairness(s scale) []fair {
 			name: fmt.Sprintf("a reload while another master token has %d publishers in one tenant", 3*guests), other: true, reload: true,
 			disturb: disturbJob{Channel: "noise", Tenants: manyTenants(1), Subscribers: 100, Publishers: 3 * guests, Payload: noisyPayload},
 		}}},
+		{group: groupIssuer, options: options, edge: edgeOptions{Another: otherPrefix}, ratio: issuerRatio, variants: []variant{crowd(overTLS)}},
+		{group: groupIssuer, options: options, edge: edgeOptions{Another: otherPrefix}, ratio: issuerRatio, variants: []variant{crowd(overWebTransport)}},
+		{group: groupIssuer, options: options, edge: edgeOptions{Another: otherPrefix, History: "noise", HistoryStore: "memory"}, ratio: issuerRatio,
+			variants: []variant{{
+				name: fmt.Sprintf("another master token with %d tenants whose kept channels have %d subscribers each", guests, keptEach), mark: true, other: true,
+				disturb: disturbJob{
+					Channel: "noise", Tenants: manyTenants(guests), Subscribers: keptEach * guests, Publishers: guests, Payload: 128,
+				},
+			}}},
+		{group: groupIssuer, options: options, edge: edgeOptions{Another: otherPrefix}, ratio: issuerRatio, variants: []variant{{
+			name: fmt.Sprintf("%d clients of another master token that reconnect over TLS again and again", guests), other: true, over: overTLS,
+			disturb: disturbJob{Tenants: manyTenants(1), Reconnectors: guests},
+		}}},
 		{group: groupPatterns, options: options, variants: []variant{{
 			name: "one connection with 1,024 subscriptions", tenant: tenant, mark: true,
 			disturb: disturbJob{Channel: "none", Patterns: manyPatterns(1024)},
@@ -114,6 +137,8 @@ func fairness(s scale) []fair {
 		}}},
 	}
 }
+
+var overNames = map[string]string{overTLS: "TLS", overWebTransport: "WebTransport"}
 
 // manyTenants returns n tenants of the other master token.
 func manyTenants(n int) (list []string) {
@@ -184,12 +209,13 @@ func (r *runner) disturbed(ctx context.Context, f fair) error {
 func (r *runner) beside(ctx context.Context, e *edge, v variant, f fair, to target) (run, fairExtra, error) {
 	var extra fairExtra
 	var err error
+	over := cmp.Or(v.over, overPlain)
 	if v.other {
 		var token string
 		token, err = e.issue(ctx, e.other, v.disturb.Tenants, v.ingress, 0)
-		v.disturb.Target = e.target(overPlain, "", token)
+		v.disturb.Target = e.target(over, "", token)
 	} else {
-		v.disturb.Target, err = e.reach(ctx, overPlain, v.tenant, v.ingress, 0)
+		v.disturb.Target, err = e.reach(ctx, over, v.tenant, v.ingress, 0)
 	}
 	if err != nil {
 		return run{}, extra, err
@@ -200,7 +226,7 @@ func (r *runner) beside(ctx context.Context, e *edge, v variant, f fair, to targ
 	}
 	defer d.kill()
 	if a, err := d.answer(ctx, 0); err != nil || a.Error != "" { // it is set up
-		return run{}, extra, fmt.Errorf("the disturbance: %s %w", a.Error, err)
+		return run{}, extra, fmt.Errorf("the disturbance: %w", cmp.Or(err, errors.New(a.Error)))
 	}
 	if v.reload {
 		if extra.Reload, err = e.reload(ctx); err != nil {
@@ -223,8 +249,9 @@ func (r *runner) beside(ctx context.Context, e *edge, v variant, f fair, to targ
 	d.in.Close()
 	a, err := d.answer(ctx, 0)
 	if err != nil || a.Error != "" {
-		return run{}, extra, fmt.Errorf("the disturbance: %s %w", a.Error, err)
+		return run{}, extra, fmt.Errorf("the disturbance: %w", cmp.Or(err, errors.New(a.Error)))
 	}
-	extra.Through = a.Through
-	return result, extra, nil
+	extra.effect = a.Did
+	// What follows is measured without it.
+	return result, extra, e.await(ctx, func(connected int) bool { return connected == 0 })
 }

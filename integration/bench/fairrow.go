@@ -19,6 +19,8 @@ type fairRow struct {
 	Heap        []int64   `json:"heap_growth_bytes"`
 	Through     []float64 `json:"disturbance_kb_per_sec"`   // payload that the disturbance's subscribers received
 	Reload      []float64 `json:"reload_seconds,omitempty"` // how long a reload took during the disturbance
+	Dialed      []float64 `json:"dialed_per_sec"`           // connections that the disturbance opened and closed
+	Lost        []float64 `json:"lost_connections"`         // of the disturbance, in each round
 	// Waited is how long the edge made all messages of the disturbed run wait together, from before its
 	// subscribers connect, and with its warm-up; of those groups that showsWaits.
 	Waited     []float64 `json:"waited_seconds,omitempty"`
@@ -28,10 +30,10 @@ type fairRow struct {
 
 // fairExtra is what a disturbance measures beside the p99.
 type fairExtra struct {
-	Heap    int64   // growth of the edge's live heap, bytes
-	Reload  float64 // seconds; 0: there was none
-	Through float64 // payload that each subscriber of the disturbance received, KB/s
-	Waited  float64 // s; see fairRow
+	Heap   int64   // growth of the edge's live heap, bytes
+	Reload float64 // seconds; 0: there was none
+	effect
+	Waited float64 // s; see fairRow
 }
 
 // add adds the two runs of a round.
@@ -49,6 +51,8 @@ func (f *fairRow) add(quiet, disturbed run, extra fairExtra) {
 	if showsWaits(f.Group) {
 		f.Waited = append(f.Waited, extra.Waited)
 	}
+	f.Dialed = append(f.Dialed, extra.Dialed)
+	f.Lost = append(f.Lost, float64(extra.Lost))
 	f.OtherCores = append(f.OtherCores, max(quiet.OtherCores, disturbed.OtherCores))
 	if extra.Reload > 0 {
 		f.Reload = append(f.Reload, extra.Reload)
@@ -93,6 +97,12 @@ func (f fairRow) String() string {
 	if len(f.Reload) > 0 {
 		text += fmt.Sprintf("; a reload took %s s", significant(median(f.Reload)))
 	}
+	if slices.Max(f.Dialed) > 0 {
+		text += fmt.Sprintf("; it made %.0f connections/s", median(f.Dialed))
+	}
+	if lost := slices.Max(f.Lost); lost > 0 {
+		text += fmt.Sprintf("; it lost %.0f of its connections", lost)
+	}
 	if showsWaits(f.Group) {
 		text += fmt.Sprintf("; %.0f KB/s of its payload came through, messages of the measured tenant waited %s s, its set-up and warm-up included",
 			median(f.Through), significant(median(f.Waited)))
@@ -106,7 +116,7 @@ func (f fairRow) String() string {
 // withoutNoise leaves out rounds in which other processes were busy: a p99 is whatever they did.
 func (f fairRow) withoutNoise() fairRow {
 	others := f.OtherCores
-	for _, values := range []*[]float64{&f.Undisturbed, &f.Disturbed, &f.Through, &f.Reload, &f.Waited, &f.OtherCores} {
+	for _, values := range []*[]float64{&f.Undisturbed, &f.Disturbed, &f.Through, &f.Reload, &f.Dialed, &f.Lost, &f.Waited, &f.OtherCores} {
 		*values = quietOf(*values, others)
 	}
 	f.Heap = quietOf(f.Heap, others)

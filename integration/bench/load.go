@@ -76,10 +76,10 @@ type measureJob struct {
 // A loadAnswer is the result of a job. A disturbance answers twice: when it is set up, and
 // at its end.
 type loadAnswer struct {
-	Result  *loadgen.Result
-	Caps    []capResult
-	Through float64 // KB/s of payload that each subscriber of a disturbance received
-	Error   string
+	Result *loadgen.Result
+	Caps   []capResult
+	Did    effect // of a disturbance
+	Error  string
 }
 
 // load runs the job that it reads.
@@ -105,7 +105,7 @@ func load(ctx context.Context, in io.Reader, out io.Writer) error {
 		}
 	case j.Disturb != nil:
 		var err error
-		answer.Through, err = j.Disturb.run(ctx, func() error { return answers.Encode(loadAnswer{}) })
+		answer.Did, err = j.Disturb.run(ctx, func() error { return answers.Encode(loadAnswer{}) })
 		if err != nil {
 			answer.Error = err.Error()
 		}

@@ -51,6 +51,7 @@ func command(ctx context.Context, args []string) error {
 type options struct {
 	Servers []string
 	Groups  []string
+	Row     string // of rows of fairness, only those whose names contain it
 	JSON    string // file; "": none
 	Profile string // folder; "": no profiles
 
@@ -70,6 +71,7 @@ func parseFlags(args []string) (options, scale, error) {
 		rounds  = flags.String("rounds", environment("ROUNDS", strconv.Itoa(s.Rounds)), "rounds, of which medians are shown ($ROUNDS)")
 		lasting = flags.String("duration", environment("DURATION", s.Duration.String()), "of each run, after its warm-up ($DURATION)")
 	)
+	flags.StringVar(&o.Row, "row", os.Getenv("ROW"), "of rows of fairness, only those whose names contain this, like \"over TLS\" ($ROW)")
 	flags.StringVar(&o.JSON, "json", os.Getenv("JSON"), "file to write all results to ($JSON)")
 	flags.StringVar(&o.Profile, "profile", os.Getenv("PROFILE"), "folder for CPU and allocation profiles of Millrace at w=128 ($PROFILE)")
 	flags.DurationVar(&s.FairTime, "fair-time", s.FairTime, "of each run of fairness, if that is longer: a p99 needs some 500 messages")
@@ -81,6 +83,7 @@ func parseFlags(args []string) (options, scale, error) {
 	flags.IntVar(&s.Rooms, "rooms", s.Rooms, "rooms, of 10 members each")
 	flags.IntVar(&s.Connections, "connections", s.Connections, "idle connections; a fifth of them over WebTransport")
 	flags.IntVar(&s.Crowd, "crowd", s.Crowd, "subscribers of the channel that must not delay a small one")
+	flags.IntVar(&s.Attackers, "attackers", s.Attackers, "subscribers of a channel of another master token")
 	if err := flags.Parse(args); err != nil {
 		return o, s, err
 	}
@@ -100,13 +103,22 @@ func parseFlags(args []string) (options, scale, error) {
 	if s.Duration, err = time.ParseDuration(*lasting); err != nil || s.Duration <= 0 {
 		return o, s, fmt.Errorf("duration: must be like 5s, but is %q", *lasting)
 	}
-	for name, count := range map[string]int{"subscribers": s.Subscribers, "rooms": s.Rooms, "connections": s.Connections, "crowd": s.Crowd} {
+	for name, count := range map[string]int{"subscribers": s.Subscribers, "rooms": s.Rooms, "connections": s.Connections, "crowd": s.Crowd, "attackers": s.Attackers} {
 		if count < 1 {
 			return o, s, fmt.Errorf("%s: must be at least 1, but is %d", name, count)
 		}
 	}
+	hasRows := func(f fair) bool {
+		return slices.Contains(o.Groups, f.group) && slices.ContainsFunc(f.variants, o.hasRow)
+	}
+	if o.Row != "" && !slices.ContainsFunc(fairness(s), hasRows) {
+		return o, s, fmt.Errorf("row: no row of %s has %q in its name", strings.Join(o.Groups, ", "), o.Row)
+	}
 	return o, s, nil
 }
+
+// hasRow reports whether a row of fairness is to be measured.
+func (o options) hasRow(v variant) bool { return strings.Contains(v.name, o.Row) }
 
 func environment(name, otherwise string) string {
 	if v := os.Getenv(name); v != "" {

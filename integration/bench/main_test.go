@@ -103,8 +103,8 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: %d rounds; void %q", f.Name, len(f.Disturbed), f.Void)
 		}
 	}
-	if len(got.Fairness) != 12 {
-		t.Errorf("%d rows of fairness, want 12", len(got.Fairness))
+	if len(got.Fairness) != 16 {
+		t.Errorf("%d rows of fairness, want 16", len(got.Fairness))
 	}
 	for _, c := range got.Caps {
 		if c.Error != "" {
@@ -147,7 +147,7 @@ var smallScale = scale{
 	CapTime: time.Second, CapWarmup: 200 * time.Millisecond, CapSizes: []int{256, 512},
 	// So many that no machine, at 20 million deliveries/s, reaches the cap of a connection, which
 	// voids a run.
-	Subscribers: 250, Rooms: 3, Connections: 20, Crowd: 50,
+	Subscribers: 250, Rooms: 3, Connections: 20, Crowd: 50, Attackers: 50,
 	SubscriptionConnections: 10, SubscriptionsEach: 5,
 }
 

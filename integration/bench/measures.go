@@ -48,6 +48,7 @@ type scale struct {
 	Rooms       int           `json:"rooms"`
 	Connections int           `json:"connections"` // idle
 	Crowd       int           `json:"crowd"`       // subscribers of the large channel
+	Attackers   int           `json:"attackers"`   // subscribers of a channel of another master token
 
 	SubscriptionConnections int `json:"subscription_connections"`
 	SubscriptionsEach       int `json:"subscriptions_each"`
@@ -56,7 +57,7 @@ type scale struct {
 var fullScale = scale{
 	Rounds: 3, Duration: 5 * time.Second, FairTime: 500 * time.Second / latencyRate, Warmup: time.Second, Settle: 5 * time.Second,
 	CapTime: 10 * time.Second, CapWarmup: 3 * time.Second, CapSizes: []int{8, 128, 2048, 16384},
-	Subscribers: 1000, Rooms: 200, Connections: 5000, Crowd: 10000,
+	Subscribers: 1000, Rooms: 200, Connections: 5000, Crowd: 10000, Attackers: 5000,
 	SubscriptionConnections: 1000, SubscriptionsEach: 100,
 }
 

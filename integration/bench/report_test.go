@@ -120,7 +120,7 @@ func TestFlags(t *testing.T) {
 	if len(o.Servers) != 2 || len(o.Groups) != 1 || s.Rounds != 7 {
 		t.Errorf("%+v %+v", o, s)
 	}
-	for _, wrong := range []string{"-scenarios=x", "-servers=", "-rounds=0", "-duration=5", "-subscribers=0", "extra"} {
+	for _, wrong := range []string{"-scenarios=x", "-servers=", "-rounds=0", "-duration=5", "-subscribers=0", "-attackers=0", "-row=none", "extra"} {
 		if _, _, err := parseFlags([]string{wrong}); err == nil {
 			t.Errorf("%s is accepted", wrong)
 		}

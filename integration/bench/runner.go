@@ -98,7 +98,8 @@ func (r *runner) run(ctx context.Context) error {
 		return nil
 	}
 	for _, f := range fairness(r.scale) {
-		if slices.Contains(r.Groups, f.group) {
+		f.variants = slices.DeleteFunc(f.variants, func(v variant) bool { return !r.hasRow(v) })
+		if slices.Contains(r.Groups, f.group) && len(f.variants) > 0 {
 			if err := r.disturbed(ctx, f); err != nil {
 				return fmt.Errorf("%s: %w", f.group, err)
 			}
