@@ -194,6 +194,14 @@ func (e *edge) awaitConnections(ctx context.Context, n int, load *child) error {
 	return e.await(ctx, func(connected int) bool { return connected >= n })
 }
 
+// isIdle waits a moment until no client is connected, and reports whether that is so. An edge may go on reading
+// for long what clients have sent before they hung up.
+func (e *edge) isIdle(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	return e.await(ctx, func(connected int) bool { return connected == 0 }) == nil
+}
+
 // await returns when as many clients are connected as is wanted.
 func (e *edge) await(ctx context.Context, wanted func(connected int) bool) error {
 	tick := time.NewTicker(200 * time.Millisecond)
