@@ -2,7 +2,6 @@ package admission
 
 import (
 	"context"
-	"fmt"
 	"net/netip"
 	"sync"
 	"testing"
@@ -64,7 +63,7 @@ func TestHandshakesThatHooksAreAskedAbout(t *testing.T) {
 		waiting.Wait()
 		for range cap(codes) {
 			if code := <-codes; code != "try_later" {
-				t.Fatal(fmt.Sprintf("a client that no hook has allowed got %q", code))
+				t.Fatalf("a client that no hook has allowed got %q", code)
 			}
 		}
 		if code := open(other, 1); code != "" {

@@ -175,8 +175,8 @@ func (t ruleToken) matches(name []byte) bool {
 	case prefix:
 		return len(name) >= len(t.text) && string(name[:len(t.text)]) == t.text
 	case group:
-		for variant, rest, more := "", t.text, true; more; {
-			if variant, rest, more = strings.Cut(rest, "|"); nameOrPrefix(variant).matches(name) {
+		for variant := range strings.SplitSeq(t.text, "|") {
+			if nameOrPrefix(variant).matches(name) {
 				return true
 			}
 		}
@@ -190,8 +190,8 @@ func (t ruleToken) covers(p token) bool {
 	if t.kind != group {
 		return token{kind: t.kind, text: t.text}.covers(p)
 	}
-	for variant, rest, more := "", t.text, true; more; {
-		if variant, rest, more = strings.Cut(rest, "|"); nameOrPrefix(variant).covers(p) {
+	for variant := range strings.SplitSeq(t.text, "|") {
+		if nameOrPrefix(variant).covers(p) {
 			return true
 		}
 	}

@@ -413,8 +413,9 @@ func TestOwnersShareKeys(t *testing.T) {
 		h := New(1, l, nil)
 		now := time.UnixMilli(1_000_000)
 		fill := func(owner string) (n int) {
-			for tenant := ""; ; n++ {
-				if tenant = fmt.Sprint(owner, n%8); !h.HasKeyRoom(tenant, owner) {
+			for ; ; n++ {
+				tenant := fmt.Sprint(owner, n%8)
+				if !h.HasKeyRoom(tenant, owner) {
 					return n
 				}
 				at := h.Next(tenant, now)
