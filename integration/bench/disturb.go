@@ -308,9 +308,11 @@ func (d *disturbance) hangUp() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.closed = true
-	for _, conn := range d.conns {
-		conn.Close()
+	var closing sync.WaitGroup
+	for _, conn := range d.conns { // at once: each may have to wait for a second, as the edge does not read
+		closing.Go(func() { conn.Close() })
 	}
+	closing.Wait()
 }
 
 func (d *disturbance) close() {
