@@ -150,7 +150,7 @@ func (t *trims) isBehind(p payer) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	of := t.of[p]
-	return of != nil && of.behind
+	return of != nil && of.bytes > t.stream.trimLimit() // which a reload may raise
 }
 
 // payerOf returns who makes room for a message: its tenant if that is behind, else whoever owns the tenant
@@ -206,6 +206,14 @@ func (t *trims) run(ctx context.Context) {
 			return
 		}
 		for ctx.Err() == nil {
+			if up, changed := t.stream.isUp(); !up { // else it would fail, and pause for longer and longer
+				pause = 0
+				select {
+				case <-changed:
+				case <-ctx.Done():
+				}
+				continue
+			}
 			p, list, wait := t.next(time.Now())
 			if list == nil {
 				if wait > 0 {
