@@ -387,6 +387,7 @@ func TestFloorsOfOwner(t *testing.T) {
 	for i, tenant := range []string{"a", "moves", "a", "a"} {
 		add("a", tenant, uint64(i)+3)
 	}
+	add("", "whose", 7)
 	h.RaiseOwnerFloors("a", wire.Position{Epoch: 1, N: 5, T: 5})
 	if h.RemoveOwnedTo("a", 5); told != "aa3 amoves4 aa5 " {
 		t.Errorf("the store is told of %s", told)
@@ -396,7 +397,7 @@ func TestFloorsOfOwner(t *testing.T) {
 	for tenant, want := range map[string]struct {
 		floor uint64
 		left  int
-	}{"a": {5, 1}, "b": {0, 1}, "later": {5, 1}, "gone": {5, 0}, "moves": {5, 1}} {
+	}{"a": {5, 1}, "b": {0, 1}, "whose": {5, 1}, "later": {5, 1}, "gone": {5, 0}, "moves": {5, 1}} {
 		if floor, n := h.Floor(tenant).N, len(h.Numbers(tenant, "", 10)); floor != want.floor || n != want.left {
 			t.Errorf("of %s, all up to %d is removed and %d are left, want %+v", tenant, floor, n, want)
 		}

@@ -27,12 +27,15 @@ func (t *Tenant) lostTo() place {
 	return at
 }
 
-// RaiseOwnerFloors is RaiseFloors for the tenants of an owner, and for those that are not known yet.
+// RaiseOwnerFloors is RaiseFloors for the tenants of an owner, for those that are not known yet, and for those of
+// which it is not known whose they are: the messages that said so may be gone.
 func (h *History) RaiseOwnerFloors(name string, to wire.Position) {
 	at := place{to.N, to.T}
 	h.base.raise(at)
-	if o := h.owners[name]; o != nil {
-		o.raised.raise(at)
+	for _, o := range []*owner{h.owners[name], h.owners[""]} {
+		if o != nil {
+			o.raised.raise(at)
+		}
 	}
 }
 
