@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/millrace/millrace/internal/turns"
 	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/wire"
 )
@@ -87,44 +88,18 @@ func (g *Paging) read(h *History, up wire.Position) (done bool) {
 // message meets one of them there, and not all. Tenants take turns, however many pages each has read.
 // The zero value is ready for use.
 type Turns struct {
-	mu      sync.Mutex
-	tenants map[string]*turn
-
-	step sync.Mutex // held during a step
-}
-
-type turn struct {
-	page  chan struct{} // has an element while a page of the tenant is read
-	users int
+	tenants turns.Turns
+	step    sync.Mutex // held during a step
 }
 
 // Do calls step until it is done or fails, when it is this tenant's turn, or returns the error of ctx.
 // step takes the history's lock.
 func (t *Turns) Do(ctx context.Context, tenant string, step func() (done bool, err error)) error {
-	t.mu.Lock()
-	mine := t.tenants[tenant]
-	if mine == nil {
-		if t.tenants == nil {
-			t.tenants = map[string]*turn{}
-		}
-		mine = &turn{page: make(chan struct{}, 1)}
-		t.tenants[tenant] = mine
+	leave, err := t.tenants.Take(ctx, tenant, 1)
+	if err != nil {
+		return err
 	}
-	mine.users++
-	t.mu.Unlock()
-	defer func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if mine.users--; mine.users == 0 {
-			delete(t.tenants, tenant)
-		}
-	}()
-	select {
-	case mine.page <- struct{}{}:
-		defer func() { <-mine.page }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	defer leave()
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
