@@ -13,8 +13,9 @@ import "time"
 //     message waits for the sequencer, or a worker of the broker's inbox, once it has a turn. Where there is no room
 //     for more, it waits before that (publishWindow.awaitRoom), or is refused.
 //   - What is no publish and changes no subscription waits for turns for maxTurnWait, and has none when it is handled.
-//   - Who has a turn waits only for time: for a debt, of at most maxLoadDebt; and for locks that nobody holds who
-//     waits for more than that. So each turn comes to an end, whatever clients, stores and other edges do.
+//   - Who has a turn waits only for time: for a debt, of at most maxLoadDebt, or a look at the network (yield); and for
+//     locks that nobody holds who waits for more than that, for each message that a broker has kept for a tenant. So
+//     each turn comes to an end, whatever clients, stores and other edges do.
 //   - A broker may call Receive in Publish, whose caller has turns. Such a message takes none
 //     (Message.Remote), as it is a part of the one that does.
 type pace struct {
