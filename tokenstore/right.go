@@ -3,6 +3,7 @@ package tokenstore
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"math/bits"
 	"net/netip"
 	"slices"
@@ -88,11 +89,7 @@ func indexTenants(grants []TenantGrant) (x tenantIndex) {
 			byName[name] |= 1 << i
 		}
 	}
-	names := make([]string, 0, len(byName))
-	for name := range byName {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(byName))
 	x.names = strings.Join(names, "")
 	x.ends, x.grants = make([]uint32, len(names)), make([]uint64, len(names))
 	end := 0

@@ -119,7 +119,7 @@ func masterUpdate() *cobra.Command {
 	}
 	admin.add(cmd)
 	flags.add(cmd)
-	allowEmpty(cmd, "description", "tenant-prefix")
+	allowEmpty(cmd, "tenant-prefix")
 	return runnable(cmd, argCount{1, 1}, func(cmd *cobra.Command, args []string) error {
 		var patch tokenstore.MasterPatch
 		for name, set := range map[string]func(){
@@ -208,7 +208,7 @@ func masterDelete() *cobra.Command {
 
 func masterPath(id string) string { return "/pubsub/master-tokens/" + url.PathEscape(id) }
 
-// showSecret prints the secret of a master token alone, for scripts.
+// showSecret prints the secret of a token, or a master token, alone, for scripts.
 func showSecret(cmd *cobra.Command, answer []byte) error {
 	var m struct {
 		Token string `json:"token"`

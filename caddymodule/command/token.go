@@ -120,12 +120,11 @@ func tokenIssue() *cobra.Command {
 			request.Right.EgressKBPerSec = &egress
 		}
 		return admin.call(cmd, http.MethodPost, "/pubsub/tokens", request, func(answer []byte) error {
+			if quiet {
+				return showSecret(cmd, answer)
+			}
 			var got issued
 			if err := json.Unmarshal(answer, &got); err != nil {
-				return err
-			}
-			if quiet {
-				_, err := fmt.Fprintln(cmd.OutOrStdout(), got.Token)
 				return err
 			}
 			cmd.PrintErrln("The token is shown only once.")

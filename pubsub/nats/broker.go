@@ -76,9 +76,8 @@ type Broker struct {
 	quit          chan struct{}
 	closeOnce     sync.Once
 
-	linkMu     sync.Mutex         // orders changes of the link; guards the next three
-	receiver   pubsub.Receiver    // set by Join; what Join starts, and what comes after it, reads it without linkMu
-	owners     pubsub.OwnerTeller // the same, if it is one
+	linkMu     sync.Mutex      // orders changes of the link; guards the next two
+	receiver   pubsub.Receiver // set by Join; what Join starts, and what comes after it, reads it without linkMu
 	downCauses linkCause
 
 	mu                sync.Mutex // guards the rest
@@ -182,10 +181,10 @@ func New(c Config) (*Broker, error) {
 // ownerOf returns whose a tenant is, where the issuer of who published is not known; empty: that is not
 // known either, or does not matter. It calls the hub, and so is called without a lock.
 func (b *Broker) ownerOf(tenant []byte) string {
-	if b.owners == nil {
-		return ""
+	if owners, ok := b.receiver.(pubsub.OwnerTeller); ok {
+		return owners.OwnerOf(string(tenant))
 	}
-	return b.owners.OwnerOf(string(tenant))
+	return ""
 }
 
 // Join implements [pubsub.Broker].
@@ -193,7 +192,6 @@ func (b *Broker) Join(r pubsub.Receiver) {
 	b.linkMu.Lock()
 	b.receiver = r
 	if owners, ok := r.(pubsub.OwnerTeller); ok {
-		b.owners = owners
 		b.inbox.ownerOf = func(tenant string) string { return owners.OwnerOf(natssubject.TenantFromToken(tenant)) }
 	}
 	b.mu.Lock()

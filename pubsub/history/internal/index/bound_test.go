@@ -53,7 +53,7 @@ func TestNewestInParts(t *testing.T) {
 	got := map[string]int{}
 	head := h.Head("t").N
 	for after := uint64(0); after < head; {
-		page := h.Read(&history.Query{Tenant: "t", Pattern: p, Newest: true, After: after, MaxMessages: 10_000, MaxBytes: 1 << 20})
+		page := h.read(&history.Query{Tenant: "t", Pattern: p, Newest: true, After: after, MaxMessages: 10_000, MaxBytes: 1 << 20}, nil)
 		if page.Through.N-after > maxScan || page.Through.N <= after {
 			t.Fatalf("a page went from %d to %d", after, page.Through.N)
 		}
@@ -191,7 +191,7 @@ func TestFloorsOfManyTenants(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tenant := range []string{name(0), name(tenants - 1), "new"} {
-		if page := h.Read(&history.Query{Tenant: tenant, Pattern: p, MaxMessages: 1, MaxBytes: 1}); page.Removed.N != tenants {
+		if page := h.read(&history.Query{Tenant: tenant, Pattern: p, MaxMessages: 1, MaxBytes: 1}, nil); page.Removed.N != tenants {
 			t.Errorf("%s: up to %v is removed", tenant, page.Removed)
 		}
 		if _, removed := h.Before(tenant, "c", 1); removed != tenants {

@@ -134,7 +134,7 @@ func (o *oracle) checkReads(tenant string) {
 	}
 	removed := wire.Position{}
 	for cursor, head := after, o.index.Head(tenant).N; ; {
-		page := o.index.Read(&history.Query{Tenant: tenant, Pattern: p, After: cursor, MaxMessages: 1 + o.random.IntN(5), MaxBytes: 5000})
+		page := o.index.read(&history.Query{Tenant: tenant, Pattern: p, After: cursor, MaxMessages: 1 + o.random.IntN(5), MaxBytes: 5000}, nil)
 		if cursor == after {
 			removed = page.Removed
 		}
@@ -205,7 +205,7 @@ func TestForgottenTenants(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.Add("", "first", []byte("c"), h.Next("first", now), nil, nil, 0)
-	page := h.Read(&history.Query{Tenant: "first", Pattern: p, After: last.N - 1, MaxMessages: 10, MaxBytes: 1000})
+	page := h.read(&history.Query{Tenant: "first", Pattern: p, After: last.N - 1, MaxMessages: 10, MaxBytes: 1000}, nil)
 	if page.Removed.N < last.N {
 		t.Errorf("%+v: who stood at %d is told nothing", page, last.N-1)
 	}

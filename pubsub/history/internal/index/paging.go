@@ -58,7 +58,7 @@ func (g *Paging) read(h *History, up wire.Position) (done bool) {
 	p := h.read(&g.query, since)
 	size := 0
 	for _, e := range p.Entries {
-		size += e.Size + len(e.channel.name) + len(e.Sender())
+		size += e.pageBytes()
 	}
 	if g.bytes -= size; g.bytes < 0 && len(g.Entries) > 0 && len(p.Entries) > 0 {
 		return true // they have no room beside the messages of earlier steps

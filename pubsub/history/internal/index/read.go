@@ -80,10 +80,7 @@ type Page struct {
 	raises uint64 // of its tenant, then
 }
 
-// Read returns a page of a tenant's messages. Query.MaxChannels is for Count.
-func (h *History) Read(q *history.Query) Page { return h.read(q, nil) }
-
-// read is Read. With a counter of a Tenant's raises, a page goes on from one that was read then, and says
+// read returns a page of a tenant's messages, of one step. Query.MaxChannels is for Count. With a counter of a Tenant's raises, a page goes on from one that was read then, and says
 // of the channels' own limits only what they have removed since.
 func (h *History) read(q *history.Query, since *uint64) Page {
 	t := h.tenants[q.Tenant]
@@ -134,9 +131,12 @@ type page struct {
 	bytes int
 }
 
+// pageBytes is what an entry takes of Query.MaxBytes.
+func (e *Entry) pageBytes() int { return e.Size + len(e.channel.name) + len(e.Sender()) }
+
 // add adds an entry, and reports false if the page has no room for it.
 func (p *page) add(e *Entry) bool {
-	p.bytes += e.Size + len(e.channel.name) + len(e.Sender())
+	p.bytes += e.pageBytes()
 	if len(p.Entries) > 0 && (len(p.Entries) >= p.query.MaxMessages || p.bytes > p.query.MaxBytes) {
 		last := p.Entries[len(p.Entries)-1]
 		p.Through = p.at(last)
