@@ -50,6 +50,12 @@ func (h *Hub) noteWork(l *cpuAccount, now time.Duration) {
 	g.latestAt.Store(int64(now))
 }
 
+// notePayers is noteWork for all who pay.
+func (h *Hub) notePayers(by payers, now time.Duration) {
+	h.noteWork(by.tenant, now)
+	h.noteWork(by.issuer, now)
+}
+
 // sinceOther is for how long no other one of the group was at work, noteEvery more or less.
 func (l *cpuAccount) sinceOther(now time.Duration) time.Duration {
 	at := l.group.othersAt.Load()

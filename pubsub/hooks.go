@@ -179,8 +179,8 @@ func (h *Hub) Operated(o hook.Operation) {
 	runHooks(h, h.hooks.Load().operated, func(observer hook.OperationObserver) { observer.Operated(o) })
 }
 
-// issuerForHooks is the issuer of a token as hooks see it: where there are several that share.
-func (h *Hub) issuerForHooks(name string) string {
+// sharedIssuer is the issuer of a token as hooks and brokers see it: empty unless several issuers share.
+func (h *Hub) sharedIssuer(name string) string {
 	if !h.isDivided() {
 		return ""
 	}
@@ -192,7 +192,7 @@ func (s *Session) hookClient() hook.Client {
 	return hook.Client{
 		ID: s.client.ID, TokenID: s.identity.TokenID, Tenants: s.identity.Tenants,
 		IP: s.client.IP, Transport: s.client.Transport, Since: s.client.Since,
-		Subject: s.identity.Subject, Info: s.identity.Info, Issuer: s.hub.issuerForHooks(s.token.issuerName),
+		Subject: s.identity.Subject, Info: s.identity.Info, Issuer: s.hub.sharedIssuer(s.token.issuerName),
 	}
 }
 

@@ -76,10 +76,10 @@ func (o *owner) use(h *Hub, tenant string, issuer string) {
 
 // sharingIssuer is who published a message, where there are shares of issuers.
 func (h *Hub) sharingIssuer(p *pace) string {
-	if p.payers.issuer == nil || !h.isDivided() {
+	if p.payers.issuer == nil {
 		return ""
 	}
-	return p.payers.issuer.name
+	return h.sharedIssuer(p.payers.issuer.name)
 }
 
 // OwnerOf implements [OwnerTeller] for the broker.
@@ -107,12 +107,7 @@ func (o *owner) cpuAccount(h *Hub) *cpuAccount {
 	if of == nil {
 		return nil
 	}
-	l := of.cpu.Load()
-	if l == nil || l.removed.Load() {
-		l = h.cpuAccountIn(&h.loads.issuers, []byte(of.name))
-		of.cpu.Store(l)
-	}
-	return l
+	return keptAccount(h, &h.loads.issuers, &of.cpu, of.name)
 }
 
 // issuerShareOf is what one issuer may take of what an edge has; 0: no limit.

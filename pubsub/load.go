@@ -156,10 +156,15 @@ func (h *Hub) tenantCPU(t *tenant, name []byte) *cpuAccount {
 	if t == nil {
 		return h.cpuAccountOf(name)
 	}
-	l := t.account.Load()
+	return keptAccount(h, &h.loads.tenants, &t.account, name)
+}
+
+// keptAccount returns the account that is kept in at, or looks it up if it is not there or was removed.
+func keptAccount[T string | []byte](h *Hub, g *cpuAccounts, at *atomic.Pointer[cpuAccount], name T) *cpuAccount {
+	l := at.Load()
 	if l == nil || l.removed.Load() {
-		l = h.cpuAccountOf(name)
-		t.account.Store(l)
+		l = h.cpuAccountIn(g, []byte(name))
+		at.Store(l)
 	}
 	return l
 }
@@ -176,12 +181,7 @@ func (h *Hub) tenantPayers(t *tenant, name []byte) payers {
 
 // issuerCPU returns the account of a token's issuer.
 func (h *Hub) issuerCPU(t *tokenState) *cpuAccount {
-	l := t.issuer.cpu.Load()
-	if l == nil || l.removed.Load() {
-		l = h.cpuAccountIn(&h.loads.issuers, []byte(t.issuerName))
-		t.issuer.cpu.Store(l)
-	}
-	return l
+	return keptAccount(h, &h.loads.issuers, &t.issuer.cpu, t.issuerName)
 }
 
 // payersFor are who pays for what a session does in a tenant: its token's issuer, whomever the tenant

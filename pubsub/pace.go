@@ -94,8 +94,7 @@ func (p *pace) begin() {
 
 // note notes that the payers are at work now.
 func (p *pace) note(now time.Duration) {
-	p.hub.noteWork(p.payers.tenant, now)
-	p.hub.noteWork(p.payers.issuer, now)
+	p.hub.notePayers(p.payers, now)
 }
 
 // isFree reports whether a payer need not wait now; if others are there, the message has its turn.

@@ -175,7 +175,7 @@ func (h *Hub) runJoinedHooks(key presence.Key, user string, info []byte) {
 	if list := h.hooks.Load().joined; len(list) > 0 {
 		runHooks(h, list, func(o hook.JoinObserver) {
 			o.Joined(hook.Member{
-				Tenant: key.Tenant, Channel: key.Channel, Subject: key.Subject, Info: info, Issuer: h.issuerForHooks(user),
+				Tenant: key.Tenant, Channel: key.Channel, Subject: key.Subject, Info: info, Issuer: h.sharedIssuer(user),
 			})
 		})
 	}
@@ -184,7 +184,7 @@ func (h *Hub) runJoinedHooks(key presence.Key, user string, info []byte) {
 func (h *Hub) runLeftHooks(key presence.Key, user string) {
 	if list := h.hooks.Load().left; len(list) > 0 {
 		runHooks(h, list, func(o hook.LeaveObserver) {
-			o.Left(hook.Member{Tenant: key.Tenant, Channel: key.Channel, Subject: key.Subject, Issuer: h.issuerForHooks(user)})
+			o.Left(hook.Member{Tenant: key.Tenant, Channel: key.Channel, Subject: key.Subject, Issuer: h.sharedIssuer(user)})
 		})
 	}
 }

@@ -120,8 +120,7 @@ func (s *Session) encodePage(r *resumable, page history.Page, v variant) (frames
 	tenant := []byte(r.key.tenant)
 	by := s.payersFor(r.key.tenant)
 	now := s.hub.now() // they have paid for what they used before: see replays
-	s.hub.noteWork(by.tenant, now)
-	s.hub.noteWork(by.issuer, now)
+	s.hub.notePayers(by, now)
 	var w work
 	defer func() { s.hub.chargeWork(by, now, &w) }()
 	before := r.cursor

@@ -10,8 +10,7 @@ func (s *Session) allows(check func(Rights) bool) bool {
 		return true
 	}
 	by, now := s.tokenPayers(), s.hub.now()
-	s.hub.noteWork(by.tenant, now)
-	s.hub.noteWork(by.issuer, now)
+	s.hub.notePayers(by, now)
 	s.owes.Store(true)
 	return false
 }
@@ -20,7 +19,6 @@ func (s *Session) allows(check func(Rights) bool) bool {
 // handshake took to read it. Nobody waits for that; what they publish does.
 func (h *Hub) ChargeRight(tenants []string, issuer string, cost time.Duration) {
 	by, now := payers{h.tokenTenant(tenants, issuer), h.cpuAccountIn(&h.loads.issuers, []byte(issuer))}, h.now()
-	h.noteWork(by.tenant, now)
-	h.noteWork(by.issuer, now)
+	h.notePayers(by, now)
 	h.charge(by, now, cost)
 }
