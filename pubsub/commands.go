@@ -223,7 +223,7 @@ func (s *Session) queueCommand(key queueKey, c *command, busy bool) bool {
 	return true
 }
 
-// takeCommandRoom counts bytes of commands that wait for the edge and the token, if they have room
+// takeCommandRoom counts bytes of commands that wait for the edge, the token and its issuer, if they have room
 // for them. Negative bytes give it back.
 func (s *Session) takeCommandRoom(n int) bool {
 	return s.hub.takeShare(s.token, dividedCommands, int64(n), maxQueuedCommandsOfAll)

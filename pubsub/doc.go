@@ -117,6 +117,7 @@
 // hooks, is done by goroutines of the hub.
 //
 // The other locks are held for moments, and may be taken under any of those above:
-// Hub.tenantsMu, counters.tenantsMu, cpuAccounts.mu, confirmation.mu, flushQueue.mu and the
-// mutexes of buckets; capsRegistry.mu too, under which those of buckets are taken.
+// Hub.tenantsMu, counters.tenantsMu, cpuAccounts.mu, turns.mu, confirmation.mu, flushQueue.mu and the
+// mutexes of buckets; capsRegistry.mu too, under which those of buckets are taken. networkLook.mu is held while the
+// runtime looks at the network; nothing is taken under it.
 package pubsub

@@ -59,7 +59,7 @@ type edge struct {
 	memory *memoryTrimmer
 	others *overlay.Overlay // and this edge
 
-	applying sync.Mutex // held while a configuration is put in force, which stores may hold up; taken before mu
+	applying sync.Mutex // held while a configuration is applied, which may wait for stores; taken before mu
 
 	mu          sync.Mutex   // held for moments: operators and other edges wait for it
 	generations []generation // the last one is in force
@@ -176,8 +176,7 @@ func (e *edge) release(a *App) error {
 	return errors.Join(err, err2, a.histories.release()) // the hub does not use the store any more
 }
 
-// withdraw takes a configuration out, and puts the last one of the others in force, if there
-// is one.
+// withdraw removes a configuration and applies the last one that remains, if any.
 func (e *edge) withdraw(a *App) error {
 	e.applying.Lock()
 	defer e.applying.Unlock()

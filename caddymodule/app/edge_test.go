@@ -31,7 +31,7 @@ func (c slowConfigurer) ConfigureHistoryStore(history.Store) error {
 	return errors.New("no disk")
 }
 
-// The hub shares among the issuers of the configuration that is in force.
+// The hub's shares follow the issuers of the current configuration.
 func TestIssuersInForce(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	ctx, err := caddy.ProvisionContext(&caddy.Config{AppsRaw: caddy.ModuleMap{
@@ -91,7 +91,7 @@ func TestInForceDuringReload(t *testing.T) {
 	go func() { failed <- e.use(a, pubsub.Limits{}, nil) }()
 	<-c.asked
 	if !e.mu.TryLock() {
-		t.Error("who asks what is in force has to wait for the store")
+		t.Error("reading the current configuration waits for the store")
 	} else {
 		e.mu.Unlock()
 	}

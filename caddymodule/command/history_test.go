@@ -64,7 +64,7 @@ func TestSubscribeFrom(t *testing.T) {
 	}
 }
 
-// Who may not read the past is told that this is why there is none.
+// Without the right to read the past, the gap names the missing right.
 func TestSubscribeFromWithoutRight(t *testing.T) {
 	f := newFakeEdge(t)
 	done := subscribe(t, t.Context(), f, "--from", "last.3", "a")

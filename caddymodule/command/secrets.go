@@ -45,7 +45,7 @@ func (t *text) Set(s string) error {
 	return checkNoSecret([]string{s})
 }
 
-// mayBeEmpty annotates flags of which an empty value says something.
+// mayBeEmpty annotates flags that accept an empty value.
 const mayBeEmpty = "may-be-empty"
 
 // checkEmpty refuses flags with an empty value: they are not like flags that are left out.
@@ -64,7 +64,7 @@ func checkEmpty(cmd *cobra.Command) (err error) {
 // allowEmpty lets flags have an empty value.
 func allowEmpty(cmd *cobra.Command, names ...string) {
 	for _, name := range names {
-		_ = cmd.Flags().SetAnnotation(name, mayBeEmpty, nil) // it fails for a flag that there is not
+		_ = cmd.Flags().SetAnnotation(name, mayBeEmpty, nil) // it fails only for an unknown flag
 	}
 }
 

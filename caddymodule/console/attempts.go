@@ -37,7 +37,7 @@ func newBuckets[K comparable](every time.Duration) buckets[K] {
 	return buckets[K]{every: every, byKey: map[K]*attempts{}}
 }
 
-// of returns the bucket of a key, and makes it where there is none.
+// of returns the bucket of a key, creating it if needed.
 func (b *buckets[K]) of(key K, now time.Time) *attempts {
 	if a := b.byKey[key]; a != nil {
 		return a

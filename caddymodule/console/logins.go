@@ -19,7 +19,7 @@ const (
 	nameEvery    = 2 * time.Second // and one more after each of these
 	failures     = 2               // of a network make it suspect: one may be a typing error;
 	suspectFor   = 6 * time.Hour   // after this time, one of them is forgotten
-	wideFailures = 16              // likewise of a wider network, of which one is forgotten in a 16th of the time
+	wideFailures = 16              // likewise of a wider network, which forgets one in a 16th of the time
 	maxKept      = 16_384          // addresses that are kept count of, and networks
 	sweepEvery   = time.Second     // at least, since it looks at all of them
 	maxFamiliar  = 4_096           // pairs of name and address that have logged in
@@ -192,7 +192,7 @@ func (l *logins) ofAddress(ip netip.Addr, key familiarKey, now time.Time) (*atte
 }
 
 // networksOf returns the network of an address that a home or a company has, and a wider one
-// that a provider has; ok is false where there is none. Who has one IPv6 /48 often has many.
+// that a provider has; ok is false for an address without one. Who has one IPv6 /48 often has many.
 func networksOf(ip netip.Addr) (network, wider netip.Prefix, ok bool) {
 	if !ip.IsValid() || ip.IsLoopback() {
 		return network, wider, false

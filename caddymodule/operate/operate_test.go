@@ -33,8 +33,8 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// An empty string is not an absent one: whoever lost a value would purge more, or be told of
-// another token.
+// An empty string is an error, not an absent value: a caller with an unset variable would
+// otherwise purge more, or get another token.
 func TestLostValues(t *testing.T) {
 	for _, test := range []struct {
 		call func(*app.Running, *http.Request, []byte) (any, error)

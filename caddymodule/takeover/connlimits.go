@@ -44,7 +44,7 @@ var errTooManyConns = errors.New("too many connections without a session")
 // limits holds for all ports, so that more ports do not mean more connections.
 var limits = newConnLimits(maxConns, maxConnsPerAddress)
 
-// idleClosed counts for the whole process: it goes on over a reload.
+// idleClosed counts for the whole process, across reloads.
 var idleClosed = newIdleClosed()
 
 // newIdleClosed makes a counter whose series all start at zero.
@@ -306,7 +306,7 @@ func (s *connLimits) exceeded(a *address) string {
 }
 
 // ofLargest returns the connection that was not used for longest, of the addresses that have
-// most: an idle one, or, if there is none, one with a request.
+// most: an idle one or, failing that, one with a request.
 func (s *connLimits) ofLargest() *connection {
 	largest := s.sizes[len(s.sizes)-1]
 	for e := largest.Front(); e != nil; e = e.Next() {

@@ -56,7 +56,7 @@ type answer struct {
 
 func (a answer) ok() bool { return a.status >= 200 && a.status < 300 }
 
-// unsentError is why the backend was not asked: there was no room for one more request.
+// unsentError is why the backend counts as not asked: the request could not be sent, or the answer is 429.
 type unsentError struct{ error }
 
 // exhausted are the errors of a machine that has no room for one more connection. Clients can cause
@@ -73,7 +73,7 @@ func markUnsent(err error) error {
 }
 
 // post sends a request and reads the answer. The error holds no URL, whose path may be a
-// secret of the backend; it is an unsentError if this edge had no room to send the request. A
+// secret of the backend; it is an unsentError if the request could not be made, or this edge had no room to send it. A
 // backend that cannot be reached is silent.
 func (b *backend) post(ctx context.Context, id string, body []byte) (answer, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, b.url, bytes.NewReader(body))

@@ -20,7 +20,7 @@ var (
 	})
 	answersTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "millrace_webhook_answers_total",
-		Help: "Questions of hook webhook by their answer: allowed, refused, silent, where there was no proper answer in time, or not_asked, where there were too many questions.",
+		Help: "Questions of hook webhook by their answer: allowed, refused, silent, where there was no proper answer in time, or not_asked, where the question was not sent, or answered 429.",
 	}, []string{"answer"})
 )
 

@@ -87,7 +87,8 @@ type Ask struct {
 
 	// MaxInFlight is how many questions are asked at the same time, up to 10000; the others
 	// wait, and tokens take turns. What has waited until less than Timeout is left of
-	// hook.AskTimeout is not asked. Those of one token take half of it at most. Default, and
+	// hook.AskTimeout is not asked. Those of one token take half of it at most, and
+	// so do those of one issuer, where there are several. Default, and
 	// zero: 64.
 	MaxInFlight int `json:"max_in_flight,omitempty"`
 }

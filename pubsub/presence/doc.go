@@ -33,7 +33,7 @@
 //
 // # Locks
 //
-// Registry.mu guards everything. It is held while pages are encoded, a page at a time, and
+// Registry.mu guards everything but what Tick alone uses. It is held while pages are encoded, a page at a time, and
 // while a Receiver or the Link is called; these do not block, and do not call the Registry. What
 // looks at all tenants, or all members, does so in steps (walk), and others get the lock in between.
 package presence
