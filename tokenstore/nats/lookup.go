@@ -2,9 +2,12 @@ package nats
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
+
+	client "github.com/nats-io/nats.go"
 
 	"github.com/millrace/millrace/tokenstore"
 )
@@ -25,9 +28,14 @@ const (
 	lookupDelay = 250 * time.Millisecond
 	// maxFetches bounds the requests for ids in any confirmSpacing.
 	maxFetches = 4
+	// fetchTries is how often a look-up asks for its id if no server answers at all.
+	fetchTries = 10
 )
 
-var errTooManyLookups = fmt.Errorf("%w: too many look-ups wait for it", tokenstore.ErrUnavailable)
+var (
+	errTooManyLookups = fmt.Errorf("%w: too many look-ups wait for it", tokenstore.ErrUnavailable)
+	errUnanswered     = fmt.Errorf("%w: no server answers for it", tokenstore.ErrUnavailable)
+)
 
 // lookups are the calls that wait for the copy.
 type lookups struct {
@@ -161,27 +169,36 @@ func (s *Store) lookUp(ctx context.Context, kind tokenstore.Kind, id string) (to
 }
 
 // fetch brings the bucket's state of one record into the copy, unless the look-up is
-// answered before there is room for a request.
+// answered before. While the leader changes, a request gets no answer, also not from the
+// next leader: so fetch asks again, whenever there is room for a request.
 func (s *Store) fetch(ctx context.Context, kind tokenstore.Kind, id string, answered <-chan struct{}) error {
 	limited, done := context.WithTimeout(ctx, s.config.callTimeout-lookupDelay)
 	defer done()
-	select {
-	case s.lookups.fetches <- struct{}{}:
-		began := time.Now()
-		defer func() {
-			time.AfterFunc(time.Until(began.Add(confirmSpacing)), func() { <-s.lookups.fetches })
-		}()
-		if err := ctx.Err(); err != nil { // select may prefer the room
-			return err
+	trouble := errTooManyLookups
+	for {
+		select {
+		case s.lookups.fetches <- struct{}{}:
+			release := time.Now().Add(confirmSpacing)
+			err := s.fetchOnce(limited, kind, id)
+			time.AfterFunc(time.Until(release), func() { <-s.lookups.fetches })
+			if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, client.ErrNoResponders) {
+				return err
+			}
+			trouble = errUnanswered
+		case <-answered:
+			return nil
+		case <-limited.Done():
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return trouble
 		}
-	case <-answered:
-		return nil
-	case <-limited.Done():
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return errTooManyLookups
 	}
-	_, err := s.refresh(limited, kind, id)
+}
+
+func (s *Store) fetchOnce(ctx context.Context, kind tokenstore.Kind, id string) error {
+	ctx, done := context.WithTimeout(ctx, s.config.callTimeout/fetchTries)
+	defer done()
+	_, err := s.refresh(ctx, kind, id)
 	return err
 }

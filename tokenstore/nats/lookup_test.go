@@ -122,6 +122,33 @@ func TestLookUpWithoutFollower(t *testing.T) {
 	}
 }
 
+// While the leader changes, no server takes a request, or one takes it to its grave. A look-up asks again.
+func TestLookUpWhileLeaderChanges(t *testing.T) {
+	t.Parallel()
+	connect := natstest.Connect(natstest.Server(t))
+	s := openReady(t, connect, func(c *Config) { c.callTimeout = 20 * time.Second })
+	s.stop()
+	s.running.Wait() // nothing else is sent any more
+	s.config.Domain = "nowhere"
+	got, before := make(chan error, 1), s.conn.Stats().OutMsgs
+	go func() {
+		_, err := s.Get(t.Context(), access, "unknown")
+		got <- err
+	}()
+	await(t, "requests that no server takes", func() bool { return s.conn.Stats().OutMsgs >= before+2 })
+
+	server, err := connect()
+	must(t, err)
+	t.Cleanup(server.Close)
+	requests := 0
+	must(t, errorOf(server.Subscribe("$JS.nowhere.API.STREAM.MSG.GET.>", func(m *client.Msg) {
+		if requests++; requests > 1 {
+			must(t, m.Respond([]byte("{}")))
+		}
+	})))
+	wantErr(t, "Get after a request that was lost", natstest.Receive(t, "the end of the look-up", got), tokenstore.ErrNotFound)
+}
+
 // openUnanswered points a store at a JetStream that takes requests and answers none.
 func openUnanswered(t *testing.T) (testStore, func() int64) {
 	connect := natstest.Connect(natstest.Server(t))
