@@ -14,6 +14,34 @@ import (
 // and gives the revisions that it lacks again. So the copy is not confirmed from then on,
 // until the leader has as much as the copy, and is found to have the same.
 
+// noneTries is how often such a server is asked, in a second, until it is true that there is no message.
+const noneTries = 6
+
+// nextUpTo returns the first message from a revision on, of a bucket whose leader says that it
+// goes up to another revision; nil: what was there has been purged.
+func (s *Store) nextUpTo(ctx context.Context, from, upTo uint64) (*message, error) {
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for range noneTries {
+		m, err := s.nextMessage(ctx, from)
+		if err != nil || m != nil {
+			return m, err
+		}
+		switch b, err := s.bucketState(ctx); {
+		case err != nil:
+			return nil, err
+		case b.lastRevision < upTo:
+			return nil, errBehind
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return nil, nil
+}
+
 // maxCompared is how many revisions are compared at most; a bucket that lacked more is read
 // as a whole.
 const maxCompared = 256

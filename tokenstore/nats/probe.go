@@ -191,7 +191,7 @@ func (s *Store) catchUp(ctx context.Context, progress *progress, p probe) {
 			s.confirm(p.sentAt)
 			return
 		}
-		m, err := s.nextMessage(ctx, now.applied+1)
+		m, err := s.nextUpTo(ctx, now.applied+1, p.lastRevision)
 		switch {
 		case err != nil:
 			return

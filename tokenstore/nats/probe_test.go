@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	client "github.com/nats-io/nats.go"
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/tokenstore"
@@ -52,6 +53,54 @@ func TestCatchUp(t *testing.T) {
 		if ok != caught || s.freshness.lastConfirmed().Equal(asked) != caught || s.freshness.lastConfirmed().Equal(before) == caught {
 			t.Errorf("%s: the copy has what was missing: %v, and was confirmed for %v", name, ok, s.freshness.lastConfirmed())
 		}
+	}
+}
+
+// A server that has not applied everything, and says that there is nothing, is not believed: neither
+// when the copy catches up, nor when the whole bucket has been read.
+func TestServerThatIsBehind(t *testing.T) {
+	t.Parallel()
+	s, other, connect := openTwo(t)
+	s.stop()
+	s.running.Wait()
+	rec := create(t, other, record("a", "x"))
+	state, err := s.bucketState(t.Context())
+	must(t, err)
+	conn, err := connect()
+	must(t, err)
+	t.Cleanup(conn.Close)
+	s.config.Domain = "behind"
+	var nothing atomic.Int64 // how often it says so
+	must(t, errorOf(conn.Subscribe(s.apiSubject("STREAM.MSG.GET.>"), func(m *client.Msg) {
+		if nothing.Add(-1) >= 0 {
+			must(t, m.Respond([]byte("{}")))
+			return
+		}
+		go func() {
+			answer, err := conn.Request("$JS.API.STREAM.MSG.GET.KV_tokens", m.Data, natstest.Limit)
+			must(t, err)
+			must(t, m.Respond(answer.Data))
+		}()
+	})))
+	must(t, conn.Flush())
+
+	w := bucketWatch{store: s.Store, progress: &progress{}, bucket: state, full: true}
+	await(t, "the end of a full reading", func() bool {
+		nothing.Store(1)
+		err := w.handle(t.Context(), nil)
+		if err == nil {
+			t.Fatal("the reading has ended, and lacks something")
+		}
+		return errors.Is(err, errBehind) // else an answer was late
+	})
+	p := &progress{copyState: copyState{created: state.created, complete: true}}
+	await(t, "the copy to catch up", func() bool {
+		nothing.Store(2)
+		s.catchUp(t.Context(), p, probe{bucketState: state, sentAt: time.Now()})
+		return p.applied > 0
+	})
+	if !has(t, s, rec) {
+		t.Error("the copy lacks what the server did not have yet")
 	}
 }
 

@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -86,6 +87,12 @@ func (w *bucketWatch) handle(ctx context.Context, e jetstream.KeyValueEntry) err
 		target, err := s.lastRevision(ctx)
 		if err != nil {
 			return err
+		}
+		if target < w.bucket.lastRevision {
+			m, err := s.nextUpTo(ctx, target+1, w.bucket.lastRevision)
+			if err != nil || m != nil {
+				return cmp.Or(err, errBehind)
+			}
 		}
 		w.endedAt, w.target = time.Now(), target
 	}
