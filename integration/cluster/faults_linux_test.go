@@ -202,9 +202,10 @@ func (l *lab) play(takes time.Duration, list ...fault) {
 	revoked, valid := make([]string, harness.AtLength(6, 100)), []string{}
 	over := make([][]chan error, len(revoked)) // of each token, how its session at each edge ended
 	for i := range revoked {
-		revoked[i] = tryIssue(l.Edges[0])
+		// After the last fault the bucket may have to find a leader once more: until then nothing is issued, nor looked up.
+		revoked[i] = awaitToken(l.Overlay, 0)
 		for _, e := range l.Edges {
-			s, ended := e.Dial(revoked[i]), make(chan error, 1)
+			s, ended := awaitSession(e, revoked[i]), make(chan error, 1)
 			over[i] = append(over[i], ended)
 			go func() { ended <- s.UntilEnd() }() // ends with the session, or the link's timeout
 		}

@@ -297,6 +297,16 @@ func accepts(e *harness.Edge, token string) bool {
 	return handshake(e, token) == http.StatusSwitchingProtocols
 }
 
+// awaitSession opens a session as soon as the edge accepts a token.
+func awaitSession(e *harness.Edge, token string) (s *harness.Socket) {
+	e.T.Helper()
+	e.Poll("a session", func() bool {
+		s, _, _ = e.TryOpen(harness.Handshake{Token: token})
+		return s != nil
+	})
+	return s
+}
+
 // handshake returns how an edge answers one with a token; 0: not at all.
 func handshake(e *harness.Edge, token string) (status int) {
 	s, a, err := e.TryOpen(harness.Handshake{Token: token})
