@@ -233,8 +233,11 @@ func (k *kept) add(p *pending, cache int, now time.Time) (dead int) {
 	k.Lock()
 	defer k.Unlock()
 	k.Index.Expire(now, indexed.ExpireEach)
-	m := p.message
-	e := k.Index.Add(m.Owner, m.Tenant, m.Channel, p.at, m.Sender, m.Payload, len(m.Payload))
+	m, owner := p.message, p.message.Owner
+	if is := k.Index.Owner(m.Tenant); is != "" && owner != "" && !p.owns {
+		owner = is // also if it was emptied since: so it is stored
+	}
+	e := k.Index.Add(owner, m.Tenant, m.Channel, p.at, m.Sender, m.Payload, len(m.Payload))
 	if m.Key != nil {
 		k.Index.Remember(m.Tenant, p.hash, p.at, now)
 		p.key.Release()

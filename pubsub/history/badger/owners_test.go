@@ -134,6 +134,22 @@ func TestOwnersAfterAKill(t *testing.T) {
 	}
 }
 
+// A tenant that is emptied while a message of another owner is committed has the same owner in the database and
+// in the index.
+func TestOwnersOfATenantThatIsEmptied(t *testing.T) {
+	s := open(t, Config{Dir: t.TempDir()})
+	define(t, s, nil)
+	put(t, s, history.Message{Tenant: "t", Channel: []byte("c"), Owner: "a."})
+	all := s.assign([]*history.Message{{History: "h", Tenant: "t", Channel: []byte("c"), Owner: "b."}}, time.Now())
+	must(t, errorOf(s.Purge("h", "t", "")))
+	must(t, errorOf(s.store(all, time.Now())))
+	stored := ""
+	must(t, s.each(kindOwner, func(_, v []byte) error { stored = string(v); return nil }))
+	if is := mustFind(t, s).Index.Owner("t"); is != stored {
+		t.Errorf("it is %q's, and %q's in the database", is, stored)
+	}
+}
+
 // Within one commit, too, a tenant has one owner, and the keys of an owner take half.
 func TestOwnersOfACommit(t *testing.T) {
 	s := open(t, Config{Dir: t.TempDir()})
