@@ -238,6 +238,21 @@ func TestTrimsOfATenantThatComes(t *testing.T) {
 	}
 }
 
+// An edge that reads a history, and so what another one is removing, does not remove it as well.
+func TestTrimsOfALoad(t *testing.T) {
+	st := newStream(new(Store), "h")
+	st.size.Store(48 << 10)
+	st.index = index.New(0, history.DefaultLimits(), nil)
+	st.index.OnShrink(st.trims.add)
+	for n := range uint64(5) {
+		st.index.Add("a.", "t", []byte("c"), wire.Position{N: n + 1, T: 1}, nil, nil, 256)
+	}
+	st.takeTrim(trimNote{payer{owner: "a."}, 5, false}, wire.Position{N: 6, T: 1}, true)
+	if _, list, wait := st.trims.next(time.Now()); list != nil || wait <= 0 {
+		t.Errorf("%d messages, and a wait of %v", len(list), wait)
+	}
+}
+
 // What one payer has under way at several edges when it is stopped has room, too: no message of others goes
 // for it.
 func TestTrimsOfManyEdges(t *testing.T) {

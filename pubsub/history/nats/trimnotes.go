@@ -92,15 +92,14 @@ func (st *stream) takeTrim(n trimNote, at wire.Position, loading bool) {
 	case n.done:
 		st.trims.done(n.payer, n.to)
 	case n.payer.owner != "":
-		st.trims.claim(n.payer, time.Now())
-		if !loading {
-			return
+		if loading {
+			if n.to > 0 {
+				at = st.times.at(n.to)
+			}
+			st.index.RaiseOwnerFloors(n.payer.owner, at)
+			st.index.RemoveOwnedTo(n.payer.owner, n.to) // which may have been read before it was removed
 		}
-		if n.to > 0 {
-			at = st.times.at(n.to)
-		}
-		st.index.RaiseOwnerFloors(n.payer.owner, at)
-		st.index.RemoveOwnedTo(n.payer.owner, n.to) // which may have been read before it was removed
+		st.trims.claim(n.payer, time.Now()) // of that, too
 	case n.payer.tenant != "":
 		st.trims.claim(n.payer, time.Now())
 		st.index.RemoveTo(n.payer.tenant, n.to)
