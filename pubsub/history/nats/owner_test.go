@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	client "github.com/nats-io/nats.go"
+	"go.uber.org/zap"
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub/history"
@@ -236,6 +238,44 @@ func TestTrimsOfATenantThatComes(t *testing.T) {
 	if left := st.trims.of[p].list; len(left) != 2 || left[0].n != 99+maxTrimmed || left[1].n != 3 {
 		t.Errorf("left: %v", left)
 	}
+}
+
+// A payer whose messages an edge cannot remove keeps it from no other one, and is tried after these, later and
+// later.
+func TestTrimsThatFail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStream(&Store{log: zap.NewNop(), conn: new(client.Conn)}, "h") // which is not connected
+		st.size.Store(48 << 10)
+		st.up = true
+		a, b, c := payer{owner: "a."}, payer{owner: "b."}, payer{owner: "c."}
+		for p, size := range map[payer]int{a: 1000, b: 600, c: 100} {
+			st.trims.add(p.owner, "t", &index.Entry{N: 1, Size: size})
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		running := make(chan struct{})
+		go func() { // ends with ctx
+			defer close(running)
+			st.trims.run(ctx)
+		}()
+		time.Sleep(trimPause / 2)
+		st.trims.mu.Lock()
+		for p, tried := range map[payer]bool{a: true, b: true, c: false} {
+			if is := st.trims.of[p].claimed.After(time.Now()); is != tried {
+				t.Errorf("%s is tried: %v", p.owner, is)
+			}
+		}
+		st.trims.mu.Unlock()
+		time.Sleep(10 * maxTrimPause)
+		stop()
+		<-running
+		if pause := st.trims.failed[a].pause; pause != maxTrimPause {
+			t.Errorf("the pause is %v", pause)
+		}
+		st.trims.add("c.", "t", &index.Entry{N: 2, Size: 100})
+		if p, _, _ := st.trims.next(time.Now().Add(maxTrimPause)); p != c {
+			t.Errorf("%s is next", p.owner)
+		}
+	})
 }
 
 // An edge that reads a history, and so what another one is removing, does not remove it as well.

@@ -3,6 +3,7 @@ package nats
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -27,6 +28,8 @@ type trims struct {
 	wake   chan struct{} // with room for one
 	behind atomic.Int32  // how many of of are behind
 
+	failed map[payer]failure // used by run
+
 	mu    sync.Mutex // guards the rest
 	of    map[payer]*pendingTrims
 	bytes int64 // of all
@@ -42,6 +45,12 @@ type pendingTrims struct {
 	claimed time.Time
 }
 
+// failure is what is known of a payer whose messages this edge could not remove.
+type failure struct {
+	pause time.Duration // after the last try
+	until time.Time     // its end
+}
+
 // trim is a message that is to be removed.
 type trim struct {
 	tenant string
@@ -50,7 +59,7 @@ type trim struct {
 }
 
 func newTrims(st *stream) *trims {
-	return &trims{stream: st, wake: make(chan struct{}, 1), of: map[payer]*pendingTrims{}}
+	return &trims{stream: st, wake: make(chan struct{}, 1), failed: map[payer]failure{}, of: map[payer]*pendingTrims{}}
 }
 
 // add takes an entry that is about to go from the index, unless there are too many.
@@ -177,8 +186,8 @@ func (t *trims) batch() int64 { return t.stream.trimLimit() / 2 }
 const (
 	// maxTrimDelay is how long an edge waits at most for another one to be first.
 	maxTrimDelay = 10 * time.Millisecond
-	// trimPause is how long an edge waits when a removal has failed, and maxTrimPause when many have in a
-	// row: each try may leave notes, and meanwhile other edges wait.
+	// trimPause is how long an edge does not try a payer again whose removal has failed, and maxTrimPause when
+	// many have in a row: each try may leave notes, and meanwhile other edges wait.
 	trimPause, maxTrimPause = time.Second, time.Minute
 	// claimTime is how long an edge waits for one that was first.
 	claimTime = 5 * time.Second
@@ -192,7 +201,6 @@ const (
 func (t *trims) run(ctx context.Context) {
 	again := time.NewTimer(0) // to look at what another edge has claimed
 	defer again.Stop()
-	pause := time.Duration(0) // after the last removal
 	for {
 		select {
 		case <-t.wake:
@@ -207,7 +215,7 @@ func (t *trims) run(ctx context.Context) {
 		}
 		for ctx.Err() == nil {
 			if up, changed := t.stream.isUp(); !up { // else it would fail, and pause for longer and longer
-				pause = 0
+				clear(t.failed)
 				select {
 				case <-changed:
 				case <-ctx.Done():
@@ -223,22 +231,27 @@ func (t *trims) run(ctx context.Context) {
 			}
 			err := t.remove(ctx, p, list)
 			if err == nil || ctx.Err() != nil {
-				pause = 0
+				delete(t.failed, p)
 				continue
 			}
 			t.stream.store.warn("who has more than half of history "+t.stream.name+" cannot be cut", err)
 			_ = t.stream.store.publishTrim(ctx, t.stream.name, trimNote{payer: p, done: true}) // so that others may
-			pause = min(max(2*pause, trimPause), maxTrimPause)
-			select {
-			case <-time.After(pause):
-			case <-ctx.Done():
-			}
+			t.fail(p, time.Now())
 		}
 	}
 }
 
-// next claims what is to be removed next: the most that waits of a payer, if it is enough in all. If it is
-// claimed already, wait is for how long.
+// fail notes that a payer's messages could not be removed. That took others the time of two calls at most, the one
+// that failed and the note about it; now it is their turn.
+func (t *trims) fail(p payer, now time.Time) {
+	pause := min(max(2*t.failed[p].pause, trimPause), maxTrimPause)
+	maps.DeleteFunc(t.failed, func(_ payer, f failure) bool { return now.Sub(f.until) > maxTrimPause })
+	t.failed[p] = failure{pause, now.Add(pause)}
+}
+
+// next claims what is to be removed next: the most that waits of a payer, of one that has failed only if there is
+// no other. What is claimed already, or has failed just now, does not count. There is nothing until the rest is
+// enough in all; wait is how long the first of those has to wait.
 func (t *trims) next(now time.Time) (p payer, list []trim, wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -246,16 +259,21 @@ func (t *trims) next(now time.Time) (p payer, list []trim, wait time.Duration) {
 		return p, nil, 0
 	}
 	var most *pendingTrims
+	bytes, pause := int64(0), time.Duration(0)
 	for who, of := range t.of {
-		if left := of.claimed.Sub(now); left > 0 {
+		f := t.failed[who]
+		if left := max(of.claimed.Sub(now), f.until.Sub(now)); left > 0 {
 			if wait == 0 || left < wait {
 				wait = left
 			}
-		} else if most == nil || of.bytes > most.bytes {
-			p, most = who, of
+			continue
+		}
+		bytes += of.bytes
+		if most == nil || f.pause < pause || f.pause == pause && of.bytes > most.bytes {
+			p, most, pause = who, of, f.pause
 		}
 	}
-	if most == nil {
+	if bytes <= t.batch() {
 		return p, nil, wait
 	}
 	most.claimed = now.Add(claimTime)
