@@ -67,6 +67,31 @@ func TestOwnerIsStored(t *testing.T) {
 	}
 }
 
+// A tenant that another owner has taken since is told, by an edge that reads the history later, of what was removed
+// from the one before.
+func TestGapOfATakenTenant(t *testing.T) {
+	ctx, done := context.WithTimeout(context.Background(), natstest.Limit)
+	defer done()
+	a, _, by := openTwo(t)
+	putOf(t, a, "b.", "quiet", "c", "stays")
+	at := fillHistory(t, a, manyMessages)
+	st, list := a.find("h"), most(a)
+	last := putOf(t, a, "a.", "t", "c", "the last")
+	st.mu.Lock()
+	st.index.RemoveTo("t", last.N)
+	st.mu.Unlock()
+	putOf(t, a, "b.", "t", "c", "another one's")
+	must(t, st.trims.remove(ctx, payer{owner: "a."}, append(list, trim{"t", last.N, 1})))
+	later := open(t, by)
+	define(t, later, definition("h"))
+	if page := read(t, later, query("h", "t", "#", at.N)); texts(page) != "c=another one's" || page.Removed.N < last.N {
+		t.Errorf("%q, and up to %v is removed", texts(page), page.Removed)
+	}
+	if page := read(t, later, query("h", "quiet", "#", at.N)); page.Removed.N > at.N {
+		t.Errorf("of a tenant that lost nothing, up to %v is removed", page.Removed)
+	}
+}
+
 // Of an owner with half of a history in thousands of tenants, each message makes room in another tenant. The
 // others' messages stay, none of theirs waits for that or is refused, and nothing piles up in the stream.
 func TestManyTenantsMakeRoom(t *testing.T) {
@@ -77,7 +102,7 @@ func TestManyTenantsMakeRoom(t *testing.T) {
 	define(t, a, definition("h", small))
 	define(t, b, definition("h", small))
 	follow(t, b, "h")
-	putOf(t, a, "quiet.", "quiet", "c", "1")
+	first := putOf(t, a, "quiet.", "quiet", "c", "1")
 	const tenants = 6000
 	results := make(chan history.Result, tenants)
 	for i := range tenants {
@@ -113,7 +138,7 @@ func TestManyTenantsMakeRoom(t *testing.T) {
 	later := open(t, natstest.Connect(s))
 	define(t, later, definition("h", small))
 	for tenant, lost := range map[string]bool{"loud0": true, "quiet": false} {
-		if page := read(t, later, query("h", tenant, "#", 0)); (page.Removed.N > 0) != lost {
+		if page := read(t, later, query("h", tenant, "#", first.N)); (page.Removed.N > first.N) != lost {
 			t.Errorf("an edge that comes later says of %s that up to %v is removed", tenant, page.Removed)
 		}
 	}

@@ -193,7 +193,8 @@ func (st *stream) receiveFrom(ctx context.Context, mark uint64) error {
 	}
 }
 
-// settle puts the limits in force that were defined while the history was read.
+// settle does what waits until all is known that was removed while the history was read, and puts the limits in
+// force that were defined meanwhile.
 func (st *stream) settle() {
 	st.mu.Lock()
 	if st.settled {
@@ -201,6 +202,7 @@ func (st *stream) settle() {
 		return
 	}
 	st.settled = true
+	st.index.RaiseFirstFloors(st.times.at)
 	st.shrinking++
 	h, shrinking := st.index, st.index.SetLimits(st.limits())
 	st.mu.Unlock()

@@ -41,6 +41,7 @@ type History struct {
 
 	large      *Tenant // that has more than half of the size, or had; see noteLarge
 	largeOwner *owner  // likewise
+	ofOwners   uint64  // the highest number of RaiseOwnerFloors
 
 	shrinking func(owner, tenant string, e *Entry) bool // see OnShrink; nil: nobody is asked
 	keys      keys

@@ -32,10 +32,24 @@ func (t *Tenant) lostTo() place {
 func (h *History) RaiseOwnerFloors(name string, to wire.Position) {
 	at := place{to.N, to.T}
 	h.base.raise(at)
+	h.ofOwners = max(h.ofOwners, at.n)
 	for _, o := range []*owner{h.owners[name], h.owners[""]} {
 		if o != nil {
 			o.raised.raise(at)
 		}
+	}
+}
+
+// RaiseFirstFloors counts what came before the first message of each tenant as removed, up to the highest position
+// of RaiseOwnerFloors: the tenant may have been that owner's then. Nothing behind its first message was removed for
+// a share, since its oldest go first. at returns the position with a number.
+func (h *History) RaiseFirstFloors(at func(n uint64) wire.Position) {
+	if h.ofOwners == 0 {
+		return
+	}
+	for _, t := range h.oldest {
+		to := at(min(h.ofOwners, t.entries[t.first].N-1))
+		t.floor.raise(place{to.N, to.T})
 	}
 }
 
