@@ -20,9 +20,9 @@ type Message struct {
 	// it; see wire.IsSender. Empty: the token has none, or that edge is of an earlier version.
 	Sender   []byte
 	Delivery wire.Delivery
-	// Issuer is whose share of what the broker has it counts for, beside that of the tenant: the issuer of
-	// the publisher's token, where there are several. Empty: there is one, it came from another edge, or the
-	// token is the operator's.
+	// Issuer is whose share of what the broker has it counts for, beside that of the tenant, and who pays for it
+	// in Receive: the issuer of the publisher's token, where there are several. Empty: there is one, it came from
+	// another edge, or the token is the operator's.
 	Issuer string
 
 	// Remote: it comes from another edge, and no Publish waits for this call of Receive: the message may wait for

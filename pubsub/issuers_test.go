@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/millrace/millrace/pubsub/hook"
+	"github.com/millrace/millrace/wire"
 )
 
 // testIssuers are issuers whose tenants begin with their names, which end in a dot.
@@ -447,6 +448,22 @@ func TestGuestsPayForHandingOn(t *testing.T) {
 				break
 			}
 		}
+	})
+}
+
+// A guest pays also for a message to one subscriber, which the broker hands back to the edge.
+func TestGuestsPayForOneSubscriber(t *testing.T) {
+	withIssuers(t, true, fastLimits(), func(r *rig) {
+		guest, victim := r.connectIssued("a.", "guest"), r.connectIssued("b.", "v")
+		victim.ok("SUB:b.1:x")
+		r.issuersCome(victim.token, guest.token)
+		time.Sleep(2 * loadCredit) // whoever is charged something has paid until another time
+		accounts := []*cpuAccount{r.hub.cpuAccountOf([]byte("b.1")), r.hub.issuerCPU(victim.token), r.hub.issuerCPU(guest.token)}
+		before := accounts[0].paidUntil.Load() + accounts[1].paidUntil.Load()
+		guest.publishAs(wire.OneRandom, "b.1", "x", "1")
+		victim.expect("b.1/x=1 [x]")
+		equal(t, "what the tenant and its owner have paid for", accounts[0].paidUntil.Load()+accounts[1].paidUntil.Load(), before)
+		equal(t, "the guest is charged", accounts[2].paidUntil.Load(), int64(r.hub.now()-loadCredit))
 	})
 }
 

@@ -9,7 +9,8 @@ func (h *Hub) Receive(m Message) int {
 		return 0
 	}
 	t := h.tenant(m.Tenant)
-	p := h.publication(m.Tenant, m.Channel, m.Payload, m.Sender, h.beginPacedAccepted(h.tenantPayers(t, m.Tenant), m.Remote, false))
+	by, asOwner := h.messagePayers(t, &m)
+	p := h.publication(m.Tenant, m.Channel, m.Payload, m.Sender, h.beginPacedAccepted(by, m.Remote, !asOwner))
 	defer p.pace.end()
 	p.lastResort = m.LastResort
 	if m.Delivery == wire.Broadcast {
@@ -24,6 +25,21 @@ func (h *Hub) Receive(m Message) int {
 		return NoRoom
 	}
 	return 0
+}
+
+// messagePayers are who pays for a message of the broker: the issuer of its publisher or, where that is not known,
+// the tenant's owner; and the tenant, unless the publisher is a guest. It reports whether the owner is the one who
+// pays: another issuer has waited when it published.
+func (h *Hub) messagePayers(t *tenant, m *Message) (by payers, asOwner bool) {
+	by = h.tenantPayers(t, m.Tenant)
+	if m.Issuer == "" || by.issuer != nil && by.issuer.name == m.Issuer {
+		return by, true
+	}
+	by.issuer = h.cpuAccountIn(&h.loads.issuers, []byte(m.Issuer))
+	if h.isGuest(m.Issuer, string(m.Tenant)) {
+		by.tenant = nil
+	}
+	return by, false
 }
 
 // Interested implements [Receiver] for the broker.
