@@ -23,8 +23,9 @@ type localBroker struct {
 	receiver  Receiver
 	interests map[string]int
 	broken    bool
-	full      string // a tenant of which the link takes no more
-	slow      bool   // confirmations wait
+	full      string        // a tenant of which the link takes no more
+	takes     time.Duration // Publish does
+	slow      bool          // confirmations wait
 	waiting   []func()
 	behind    bool // CatchUp waits, until caughtUp
 	catching  []catching
@@ -39,6 +40,7 @@ type catching struct {
 func (b *localBroker) Join(r Receiver) { b.receiver, b.interests = r, map[string]int{} }
 
 func (b *localBroker) Publish(m Message) error {
+	time.Sleep(b.takes)
 	if m.Delivery == wire.OneRandom && b.receiver.Receive(m) == SomeLeaving || m.Delivery == wire.OneNearest && m.HasSubscribers {
 		m.LastResort = true
 		b.receiver.Receive(m)

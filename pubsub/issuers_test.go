@@ -463,7 +463,7 @@ func TestGuestsPayForOneSubscriber(t *testing.T) {
 		guest.publishAs(wire.OneRandom, "b.1", "x", "1")
 		victim.expect("b.1/x=1 [x]")
 		equal(t, "what the tenant and its owner have paid for", accounts[0].paidUntil.Load()+accounts[1].paidUntil.Load(), before)
-		equal(t, "the guest is charged", accounts[2].paidUntil.Load(), int64(r.hub.now()-loadCredit))
+		equal(t, "the guest is charged", accounts[2].paidUntil.Load() > int64(r.hub.now()-loadCredit), true)
 	})
 }
 

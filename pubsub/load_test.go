@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/millrace/millrace/wire"
 )
 
 // debtor brings a tenant into debt, as if its messages had used so much.
@@ -212,6 +214,19 @@ func TestStallsAreNotPaidFor(t *testing.T) {
 		time.Sleep(time.Second)
 		p.end()
 		if paid := r.paid("other"); paid > lookLimit {
+			t.Errorf("%v are charged", paid)
+		}
+	})
+}
+
+// Nor does who waits in the broker, which charges apart for a subscriber here.
+func TestWaitsInBrokerAreNotPaidFor(t *testing.T) {
+	inBubble(t, with(func(l *Limits) { l.TenantShare = 1 }), func(r *rig) {
+		r.company()
+		p := r.connect("p")
+		r.broker.takes = time.Second
+		p.publishAs(wire.OneRandom, "other", "x", "1")
+		if paid := r.paid("other"); paid <= 0 || paid > 10*readCost {
 			t.Errorf("%v are charged", paid)
 		}
 	})

@@ -48,10 +48,18 @@ func (h *Hub) publish(m wire.Publish, sender []byte, lastTenant **tenant, pace p
 		}
 	case wire.OneRandom: // the broker chooses the edge
 	}
+	one := m.Delivery != wire.Broadcast
+	if one { // the broker may wait, and may call Receive, which charges its work itself: the rest takes as long as to read it, about
+		p.pace.charge()
+		p.pace.work.beside = readCost + time.Duration(len(m.Payload)/2)
+	}
 	err := h.broker.Publish(Message{
 		Tenant: m.Tenant, Channel: m.Channel, Payload: m.Payload, Sender: sender, Delivery: m.Delivery, HasSubscribers: p.hasSubscribers,
 		Issuer: h.sharingIssuer(&p.pace),
 	})
+	if one {
+		p.pace.chargedUntil = h.now()
+	}
 	if err != nil {
 		h.Unsent(1)
 	}
