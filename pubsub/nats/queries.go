@@ -105,9 +105,7 @@ func (b *Broker) completeQuery(t *tenantResponders, c *channelResponders) {
 // that are not used.
 func (b *Broker) expireQueries(now time.Time) {
 	for _, t := range b.responders.list() {
-		if !t.flushing.Load() { // else the others would wait for it
-			b.expireTenantQueries(t, now)
-		}
+		b.expireTenantQueries(t, now)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -62,6 +63,32 @@ func TestMessagesWaitForResponders(t *testing.T) {
 	if err := b.Publish(m); err != nil || len(q.payloads()) != len(want)+1 {
 		t.Errorf("the next message: %v", err)
 	}
+}
+
+// While what has waited for answers is handed to the hub, the tenant's lock is free, and what is published comes after it.
+func TestWaitingGoesWithoutLock(t *testing.T) {
+	t.Parallel()
+	b, q := startBroker(t, serve(t))
+	m := message(wire.OneRandom, "")
+	c := b.queryFakePeer(&m, time.Now().Add(time.Hour))
+	publish := func(payload string) { must(t, b.publish(wire.OneRandom, "c", payload)) }
+	publish("1")
+	publish("2")
+	q.hold()
+	var running sync.WaitGroup
+	running.Go(func() { b.handleControl(m, kindNo, fakePeer) })
+	of := b.responders.list()[0]
+	await(t, "a free lock while a message waits for the hub", func() bool {
+		if !of.mu.TryLock() {
+			return false
+		}
+		defer of.mu.Unlock()
+		return c.flushed != nil
+	})
+	running.Go(q.release)
+	running.Go(func() { publish("3") }) // runs first, mostly
+	running.Wait()
+	equal(t, "messages that came", fmt.Sprint(q.payloads()), "[1 2 3]")
 }
 
 // An issuer whose tenants all have messages that wait leaves room for those of others.

@@ -3,6 +3,7 @@ package nats
 import (
 	"bytes"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/millrace/millrace/pubsub"
@@ -15,11 +16,10 @@ import (
 // publishRandom sends a message to a random one of the edges that have a subscriber
 // for it, this one included.
 func (b *Broker) publishRandom(m pubsub.Message) error {
-	now := time.Now()
-	t := b.responders.lock(m.Tenant, true)
+	t, c := b.responders.lockChannel(&m)
 	defer b.responders.unlock(t) // when it is sent: so order is kept
+	now := time.Now()
 	up, since := b.linkState()
-	c := t.channels[string(m.Channel)]
 	switch {
 	case !up && c == nil:
 		return b.deliverLocal(m, ErrUnavailable)
@@ -59,17 +59,24 @@ func waitingSize(m *pubsub.Message) int {
 }
 
 // flushWaiting sends what waits for answers about a channel: without a link, to
-// subscribers of this edge. The caller holds t.mu.
+// subscribers of this edge. The caller holds t.mu, which others may have meanwhile: each message
+// may wait for the hub.
 func (b *Broker) flushWaiting(t *tenantResponders, c *channelResponders) {
-	t.flushing.Store(true)
-	defer t.flushing.Store(false)
-	for _, m := range c.waiting {
+	if c.flushed != nil || len(c.waiting) == 0 {
+		return
+	}
+	c.flushed = make(chan struct{})
+	for _, m := range c.waiting { // nothing is added meanwhile: see lockChannel
 		b.responders.removeWaiting(t, m.Issuer, waitingSize(&m))
-		if err := b.sendToRandom(m, c.edges); err != nil && b.deliverLocal(m, err) != nil {
+		edges := slices.Clone(c.edges)
+		t.mu.Unlock()
+		if err := b.sendToRandom(m, edges); err != nil && b.deliverLocal(m, err) != nil {
 			b.receiver.Unsent(1)
 		}
+		t.mu.Lock()
 	}
-	c.waiting = nil
+	close(c.flushed)
+	c.waiting, c.flushed = nil, nil
 }
 
 // deliverLocal gives a message to a subscriber of this edge. Without one it returns

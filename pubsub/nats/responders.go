@@ -16,8 +16,8 @@ const maxChannels = 10_000
 
 // responders are the edges that have a subscriber for a channel and said so when
 // they were asked, by tenant and channel; see queries.go. A tenant's lock is held
-// while its messages are sent, or handed to the hub, so that their order is kept; no
-// other tenant waits for it.
+// while one of its messages is sent, or handed to the hub, so that their order is kept, but
+// not while those go that have waited for answers; no other tenant waits for it.
 type responders struct {
 	mu           sync.Mutex
 	tenants      map[string]*tenantResponders
@@ -32,10 +32,9 @@ type responders struct {
 // tenantResponders are those of one tenant.
 type tenantResponders struct {
 	name         string
-	owner        string      // whose the tenant was when another edge asked last
-	flushing     atomic.Bool // flushWaiting runs, which may take its time
-	mu           sync.Mutex  // guards the rest
-	removed      bool        // from responders.tenants
+	owner        string     // whose the tenant was when another edge asked last
+	mu           sync.Mutex // guards the rest
+	removed      bool       // from responders.tenants
 	channels     map[string]*channelResponders
 	pending      map[string]pendingQueries // by channel: queries that this edge answered with no
 	waitingBytes int                       // in all channels
@@ -50,6 +49,7 @@ type channelResponders struct {
 	stale      bool // there is an edge that was not asked
 	usedAt     time.Time
 	waiting    []pubsub.Message // until complete, in order
+	flushed    chan struct{}    // not nil: flushWaiting sends these, and closes it then
 }
 
 func (r *responders) init() {
@@ -109,6 +109,21 @@ func (r *responders) lock(name []byte, create bool) *tenantResponders {
 			return t
 		}
 		t.mu.Unlock()
+	}
+}
+
+// lockChannel is lock for who publishes a message, and returns what is known of its channel, or nil, when all has
+// been sent that waited for answers about it: what came before goes before.
+func (r *responders) lockChannel(m *pubsub.Message) (*tenantResponders, *channelResponders) {
+	for {
+		t := r.lock(m.Tenant, true)
+		c := t.channels[string(m.Channel)]
+		if c == nil || c.flushed == nil {
+			return t, c
+		}
+		flushed := c.flushed
+		r.unlock(t)
+		<-flushed
 	}
 }
 
