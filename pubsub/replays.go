@@ -11,7 +11,8 @@ const (
 )
 
 // replays are the pages that are to be read. Tenants take turns, and so do the tokens of a
-// tenant, the sessions of a token, and the subscriptions of a session.
+// tenant, the sessions of a token, and the subscriptions of a session. The pages of an issuer that is a guest in a
+// tenant are like those of one more tenant: only the issuer pays for them.
 //
 // A tenant or an issuer that is over its share of the processors gets no turn until it has paid, or has waited for
 // maxLoadDebt. No page of it is under way meanwhile: it would take the place of one of another tenant. And
@@ -21,14 +22,20 @@ type replays struct {
 	hub *Hub
 
 	mu      sync.Mutex // guards the rest, and all tokenReplays
-	tenants map[string]*tenantReplays
+	tenants map[replaysKey]*tenantReplays
 	ready   []*tenantReplays // that may have a page read
 	running int              // goroutines, each of which reads one page at a time
 }
 
+// replaysKey names a tenant, or a guest in it.
+type replaysKey struct {
+	tenant string
+	guest  *account // the guest's; nil: those who belong there
+}
+
 // tenantReplays are those of one tenant, while there are any.
 type tenantReplays struct {
-	name    string
+	key     replaysKey
 	queues  map[*tokenState]*replayQueue
 	ready   []*replayQueue // those that are not in tokenReplays.held
 	inTurn  bool           // it is in replays.ready
@@ -37,10 +44,10 @@ type tenantReplays struct {
 	debtor
 }
 
-// account returns the tenant's account. To look for it takes a lock of all tenants.
+// account returns the tenant's account; nil: it does not pay. To look for it takes a lock of all tenants.
 func (t *tenantReplays) account(h *Hub) *cpuAccount {
-	if t.cpu == nil || t.cpu.removed.Load() {
-		t.cpu = h.cpuAccountOf([]byte(t.name))
+	if t.key.guest == nil && (t.cpu == nil || t.cpu.removed.Load()) {
+		t.cpu = h.cpuAccountOf([]byte(t.key.tenant))
 	}
 	return t.cpu
 }
@@ -75,15 +82,19 @@ type tokenReplays struct {
 // add has a page read for a subscription of a session that has no other one under way. The
 // caller holds the session's mutex.
 func (g *replays) add(s *Session, r *resumable) {
+	key := replaysKey{tenant: r.key.tenant}
+	if g.hub.isGuest(s.token.issuerName, key.tenant) {
+		key.guest = s.token.issuer
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	t := g.tenants[r.key.tenant]
+	t := g.tenants[key]
 	if t == nil {
 		if g.tenants == nil {
-			g.tenants = map[string]*tenantReplays{}
+			g.tenants = map[replaysKey]*tenantReplays{}
 		}
-		t = &tenantReplays{name: r.key.tenant, queues: map[*tokenState]*replayQueue{}}
-		g.tenants[t.name] = t
+		t = &tenantReplays{key: key, queues: map[*tokenState]*replayQueue{}}
+		g.tenants[key] = t
 	}
 	q := t.queues[s.token]
 	if q == nil {
@@ -165,9 +176,9 @@ func (g *replays) next() (p replay, ok bool) {
 	return p, false
 }
 
-// most is how many pages may be under way for a tenant, or an issuer, of so many at most.
+// most is how many pages may be under way for a tenant, or an issuer, of so many at most; nil: one that does not pay.
 func (g *replays) most(share int, l *cpuAccount) int {
-	if g.hub.isNearShare(l, g.hub.now()) {
+	if l != nil && g.hub.isNearShare(l, g.hub.now()) {
 		return min(share, l.most)
 	}
 	return share
@@ -250,7 +261,7 @@ func (g *replays) awaitPaid(by payers, d *debtor, goOn func()) bool {
 // forgetIdle forgets a tenant for which nothing waits. The caller holds g.mu.
 func (g *replays) forgetIdle(t *tenantReplays) {
 	if len(t.queues) == 0 && t.running == 0 {
-		delete(g.tenants, t.name)
+		delete(g.tenants, t.key)
 	}
 }
 

@@ -175,6 +175,31 @@ func TestReplaysWaitForNoOtherTenant(t *testing.T) {
 	})
 }
 
+// Pages of a guest do not wait for the tenant to pay, and take no places of those who belong there.
+func TestReplaysOfGuests(t *testing.T) {
+	withResumers(t, fastLimits(), func(c *resumers) {
+		c.hub.SetIssuers(issuersOf(func(string) string { return "owner" }))
+		resume := func(issuer, token string) *client {
+			s := c.connectIssued(issuer, token, "a")
+			s.send("RSUB:a:chat.a:last")
+			return s
+		}
+		c.company()
+		c.debtor("a", time.Hour)
+		clients := []*client{resume("guest", "0")}
+		synctest.Wait()
+		equal(t, "pages under way while the tenant pays", c.store.under["a"], 1)
+		time.Sleep(rivalTime)
+		for i := range maxReplaysOfOne {
+			clients = append(clients, resume("guest", fmt.Sprint(i)))
+		}
+		clients = append(clients, resume("owner", "o"))
+		c.store.expect(t, "who belongs there", map[string]int{"a": maxReplaysOfOne + 1})
+		close(c.store.release)
+		c.caughtUp(clients, 1)
+	})
+}
+
 // A tenant that is over its share takes no place of another tenant while it waits, however
 // many tokens it has. It reads on when it has paid.
 func TestReplaysOfBusyTenant(t *testing.T) {
