@@ -46,7 +46,7 @@ func (s *Session) askSubscribe(c *command) *hook.Refusal {
 // conclude carries out a command that the hooks have decided about.
 func (s *Session) conclude(c *command, refusal *hook.Refusal) {
 	if refusal == nil { // the share is waited for before the lock is taken
-		if pace, ok := s.beginPaced(c.key.tenant, s.hub.now()); ok {
+		if pace, ok := s.beginPaced(c.key.tenant, 0, s.hub.now()); ok {
 			defer pace.end()
 		}
 	}

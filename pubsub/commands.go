@@ -153,8 +153,8 @@ func (s *Session) begin(c *command) {
 
 // beginPaced waits for the share of a tenant, which the client must have a right in. It reports false
 // if the session ends meanwhile. The caller does not hold s.subscribing.
-func (s *Session) beginPaced(tenant string, since time.Duration) (pace, bool) {
-	return s.hub.beginPaced(s.payersFor(tenant), since, s.done)
+func (s *Session) beginPaced(tenant string, used, since time.Duration) (pace, bool) {
+	return s.hub.beginPaced(s.payersFor(tenant), used, since, s.done)
 }
 
 // paced calls f once the share of a tenant allows it, which the client must have a right in, and
@@ -163,13 +163,12 @@ func (s *Session) beginPaced(tenant string, since time.Duration) (pace, bool) {
 // again, in f, at what may have changed. F is not called if the session ends meanwhile.
 func (s *Session) paced(tenant string, used, since time.Duration, f func()) {
 	s.subscribing.Unlock()
-	pace, ok := s.beginPaced(tenant, since)
+	pace, ok := s.beginPaced(tenant, used, since)
 	s.subscribing.Lock()
 	if !ok {
 		return
 	}
 	defer pace.end()
-	pace.work.beside += used
 	if !s.Closing() {
 		f()
 	}

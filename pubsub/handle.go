@@ -115,11 +115,10 @@ func (s *Session) publish(p wire.Publish) {
 		return
 	}
 	used, since := s.beginHandling(&s.handling)
-	pace, ok := s.hub.beginPaced(s.cachedPayers(p.Tenant), since, s.done)
+	pace, ok := s.hub.beginPaced(s.cachedPayers(p.Tenant), used, since, s.done)
 	if !ok {
 		return
 	}
-	pace.work.beside += used
 	s.notePublishedTo(s.lastAccount.name)
 	s.hub.count.messagesIn.Add(1)
 	s.hub.countTenant(s.hub.limits.Load(), p.Tenant, 1, 0)

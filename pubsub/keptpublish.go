@@ -50,12 +50,11 @@ func (s *Session) publishKept(hs *histories, p wire.Publish) bool {
 		}
 	}
 	used, since := s.beginHandling(&s.handling)
-	pace, ok := s.hub.beginPaced(s.cachedPayers(p.Tenant), since, s.done)
+	pace, ok := s.hub.beginPaced(s.cachedPayers(p.Tenant), used, since, s.done)
 	if !ok {
 		return true
 	}
 	defer pace.end()
-	pace.work.beside += used
 	pace.work.most += mostPerByte * time.Duration(size)
 	tenant := s.lastAccount.name
 	var q *sequencer

@@ -40,7 +40,7 @@ func (r *rig) atWork(l *cpuAccount) (stop func()) {
 
 // begin begins with a message now.
 func (r *rig) begin(by payers, canceled <-chan struct{}) (pace, bool) {
-	return r.hub.beginPaced(by, r.hub.now(), canceled)
+	return r.hub.beginPaced(by, 0, r.hub.now(), canceled)
 }
 
 func (r *rig) took(f func()) time.Duration {
@@ -232,6 +232,20 @@ func TestWaitsInBrokerAreNotPaidFor(t *testing.T) {
 	})
 }
 
+// What was used for a message is paid for also when its publisher leaves before its turn.
+func TestCanceledIsPaidFor(t *testing.T) {
+	inBubble(t, with(func(l *Limits) { l.TenantShare = 1 }), func(r *rig) {
+		r.company()
+		a, canceled := r.debtor("a", 10*time.Millisecond), make(chan struct{})
+		close(canceled)
+		before := a.paidUntil.Load()
+		_, ok := r.hub.beginPaced(payers{tenant: a}, lookLimit, r.hub.now(), canceled)
+		if ok || a.paidUntil.Load() == before {
+			t.Error("it is handled, or nothing is charged")
+		}
+	})
+}
+
 // To find out which of many patterns match for many subscribers is paid for while it goes on, as more
 // than what work counts is not paid for at once.
 func TestGroupingIsPaidFor(t *testing.T) {
@@ -300,7 +314,7 @@ func TestDebtsAreThoseOfNow(t *testing.T) {
 		time.Sleep(2 * minDebt)
 		now := r.hub.now()
 		a.paidUntil.Store(int64(now))
-		p, _ := r.hub.beginPaced(payers{tenant: a}, since, nil)
+		p, _ := r.hub.beginPaced(payers{tenant: a}, 0, since, nil)
 		equal(t, "it is over its share", p.paced, false)
 		pub := r.hub.publication([]byte("other"), []byte("x"), nil, nil, p)
 		equal(t, "it was accepted", pub.at, now)

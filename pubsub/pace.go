@@ -37,10 +37,11 @@ type pace struct {
 }
 
 // beginPaced waits for the turn of a client's message if its tenant or its issuer is over its share; the caller says
-// since when work on it is to be charged. It reports false if the message must not be handled:
-// canceled was closed meanwhile. Otherwise end must be called.
-func (h *Hub) beginPaced(by payers, since time.Duration, canceled <-chan struct{}) (p pace, ok bool) {
+// what was used for it before, and since when more is to be charged. It reports false if the message must not be
+// handled: canceled was closed meanwhile. Otherwise end must be called.
+func (h *Hub) beginPaced(by payers, used, since time.Duration, canceled <-chan struct{}) (p pace, ok bool) {
 	p = pace{hub: h, payers: by, begun: h.now(), chargedUntil: since, takesTurns: true, canceled: canceled}
+	p.work.beside = used
 	p.note(p.begun)
 	if h.processorShare(&h.loads.tenants) == 0 {
 		return p, true
