@@ -101,7 +101,7 @@ func (s *Session) carryOut(c *command, since *time.Duration) (ask bool) {
 		c.key.ownStream = true
 		c.key.ownStream = s.subscriptions[c.key] != nil
 	}
-	s.finishDeferred(c)
+	s.finishDeferred(c, since)
 	switch {
 	case s.Closing(), !s.prepare(c):
 		return false

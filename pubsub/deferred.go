@@ -2,6 +2,7 @@ package pubsub
 
 import (
 	"slices"
+	"time"
 
 	"github.com/millrace/millrace/wire"
 )
@@ -57,37 +58,40 @@ func (s *Session) runReadyUnsubs() {
 	due := s.readyUnsubs
 	s.readyUnsubs = nil
 	s.mu.Unlock()
+	var since time.Duration
 	for _, p := range due {
-		s.executeDeferred(p)
+		s.executeDeferred(p, &since)
 	}
 }
 
 // finishDeferred executes the deferred UNSUBs that a command does not let wait any longer: the one about
 // its subscription and, when it adds a subscription, all, which limits then do not count. The caller
-// holds s.subscribing, as for paced.
-func (s *Session) finishDeferred(c *command) {
+// holds s.subscribing, as for paced. For since see beginHandling.
+func (s *Session) finishDeferred(c *command, since *time.Duration) {
 	switch c.verb {
 	case wire.VerbSub, wire.VerbUnsub, wire.VerbRsub:
-		s.executeDeferred(s.deferredUnsubs[c.key])
+		s.executeDeferred(s.deferredUnsubs[c.key], since)
 	}
 	if c.verb == wire.VerbSub && s.subscriptions[c.key] == nil {
 		for _, p := range s.deferredUnsubs {
-			s.executeDeferred(p)
+			s.executeDeferred(p, since)
 		}
 	}
 }
 
 // executeDeferred executes a deferred UNSUB, unless that was done for another reason; nil: there
-// is none. The caller holds s.subscribing, as for paced.
-func (s *Session) executeDeferred(p *deferredUnsub) {
+// is none. The caller holds s.subscribing, as for paced. What was used since then is charged with it.
+func (s *Session) executeDeferred(p *deferredUnsub, since *time.Duration) {
 	if p == nil {
 		return
 	}
-	s.paced(p.key.tenant, 0, s.hub.now(), func() {
+	used, begun := s.beginHandling(since)
+	s.paced(p.key.tenant, used, begun, func() {
 		if s.deferredUnsubs[p.key] == p {
 			s.unsubscribe(p.key)
 		}
 	})
+	*since = s.hub.now()
 }
 
 const (

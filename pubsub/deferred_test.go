@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/millrace/millrace/wire"
 )
@@ -64,6 +65,23 @@ func TestLeavingCatchesUp(t *testing.T) {
 		c.send("UNSUB:t:c") // nothing waits for a client that is gone
 		c.Session.Close(wire.CloseNormal, "")
 		synctest.Wait()
+		r.broker.caughtUp()
+	})
+}
+
+// A command before which a deferred UNSUB is executed is not charged for that, or the wait for it, once more.
+func TestDeferredIsChargedOnce(t *testing.T) {
+	inBubble(t, with(func(l *Limits) { l.TenantShare = 1 }), func(r *rig) {
+		c := r.connect("a")
+		c.ask("SUB:t:a")
+		r.broker.behind = true
+		c.sendReconnect()
+		c.ask("UNSUB:t:a")
+		r.company()
+		l := r.debtor("t", 20*time.Millisecond)
+		paid := l.paidUntil.Load()
+		c.answer("SUB:t:a", "OK:UNSUB:t:a", "OK:SUB:t:a")
+		equal(t, "what was charged for no work", l.paidUntil.Load()-paid, 0)
 		r.broker.caughtUp()
 	})
 }
