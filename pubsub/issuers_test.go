@@ -277,6 +277,33 @@ func TestShareOfIssuer(t *testing.T) {
 	})
 }
 
+// Whoever connects again and again does so in the pace of its share: 1,000 connections take as long as they cost
+// there. Nobody else waits, and who is gone does not.
+func TestConnectionsArePaidFor(t *testing.T) {
+	withIssuers(t, true, fastLimits(), func(r *rig) {
+		victim := r.connectIssued("b.", "b")
+		defer r.atWork(r.hub.issuerCPU(victim.token))()
+		const n = 1000
+		price := n * connectionCost * 100 / time.Duration(r.hub.limits.Load().IssuerShare*processors())
+		took := r.took(func() {
+			for i := range n {
+				c := r.connectIssued("a.", fmt.Sprint("a", i), fmt.Sprint("a.", i))
+				c.PayForConnection(nil)
+				c.Detach()
+			}
+		})
+		if took < price-loadCredit-10*time.Millisecond || took > price+10*time.Millisecond {
+			t.Errorf("%d connections waited for %v, and cost %v", n, took, price)
+		}
+		equal(t, "time that the connection of another issuer waited", r.took(func() { victim.PayForConnection(nil) }), 0)
+		a := r.connectIssued("a.", "gone", "a.gone")
+		r.hub.chargeAt(r.hub.issuerCPU(a.token), r.hub.now(), time.Second)
+		gone := make(chan struct{})
+		close(gone)
+		equal(t, "time that who is gone waited", r.took(func() { a.PayForConnection(gone) }), 0)
+	})
+}
+
 // Publishers of one issuer take turns, whatever tenants they publish to; a message that waits for its
 // tenant's debt has no turn of the issuer's meanwhile.
 func TestTurnsOfIssuer(t *testing.T) {

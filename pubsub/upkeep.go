@@ -7,7 +7,7 @@ import (
 )
 
 // What a session costs beside the messages that it publishes is paid for by the issuer of its token and
-// the first tenant of that: reading from it, lines, what is refused, and what its own writers write. While
+// the first tenant of that: connecting, reading from it, lines, what is refused, and what its own writers write. While
 // one of these is over its share, the next message of such a session waits.
 
 const (
@@ -20,6 +20,8 @@ const (
 	// packetCost is the same where the transport is a Packeter: goroutines of its own make and send a packet, and take
 	// in what confirms it. Each of its bytes costs 4 ns more.
 	packetCost = 20 * time.Microsecond
+	// connectionCost is what it takes to open and to close a connection over TLS, about.
+	connectionCost = 1000 * time.Microsecond
 	// owedStep is how much of this a session adds up before it is charged: else all sessions of a
 	// tenant would change the same word for each message.
 	owedStep = 50 * time.Microsecond
@@ -116,6 +118,18 @@ func (s *Session) awaitPaid(isPing bool) bool {
 	}
 	p.giveTurnsBack()
 	return !p.isCanceled()
+}
+
+// PayForConnection has the session wait as a message does, for maxTurnWait at most and no longer than until gone is
+// closed, and charges what its connection costs. It is called once, before the client hears of the session:
+// otherwise whoever connects again and again has the processors for nothing.
+func (s *Session) PayForConnection(gone <-chan struct{}) {
+	now := s.hub.now()
+	p := pace{hub: s.hub, payers: s.tokenPayers(), begun: now, chargedUntil: now, takesTurns: true, turnBy: now + maxTurnWait, canceled: gone}
+	p.note(now)
+	p.begin()
+	p.work.beside = connectionCost
+	p.end()
 }
 
 // tokenPayers are the issuer of the session's token and the first tenant of that, where it is no guest. The

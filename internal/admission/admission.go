@@ -267,6 +267,7 @@ func (c Candidate) register(ctx context.Context, pending *pubsub.PendingConn, to
 		}
 	}()
 	pending.Admitted(admitted)
+	admitted.PayForConnection(ctx.Done())
 	if refusal := admitted.Authorize(ctx); refusal != nil {
 		return nil, access, refusedByHook(refusal)
 	}
