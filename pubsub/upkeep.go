@@ -20,7 +20,7 @@ const (
 	// packetCost is the same where the transport is a Packeter: goroutines of its own make and send a packet, and take
 	// in what confirms it. Each of its bytes costs 4 ns more.
 	packetCost = 20 * time.Microsecond
-	// connectionCost is what it takes to open and to close a connection over TLS, about.
+	// connectionCost is what it takes to open and to close a connection over TLS, about, with the memory that it leaves.
 	connectionCost = 1000 * time.Microsecond
 	// owedStep is how much of this a session adds up before it is charged: else all sessions of a
 	// tenant would change the same word for each message.

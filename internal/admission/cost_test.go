@@ -52,3 +52,32 @@ func readRights(t *testing.T) {
 		}
 	}
 }
+
+// A connection of a tenant that is over its share waits, also where nothing else does.
+func TestConnectionWaits(t *testing.T) { synctest.Test(t, connectionWaits) }
+
+func connectionWaits(t *testing.T) {
+	g := newGuesses(t, storetest.NewMemory())
+	hub := pubsub.NewHub(memory.New(), pubsub.DefaultLimits(), zap.NewNop())
+	defer hub.Close()
+	issued, err := g.service.Issue(t.Context(), g.service.Overlay(), tokenstore.IssueRequest{CreatedBy: "test", Right: tokenstore.Right{
+		TenantGrants:   []tokenstore.TenantGrant{{TenantIDs: []string{"t"}, AllowChannelsPub: []string{"#"}}},
+		AllowProtocols: []string{tokenstore.ProtocolWebSocket}, ExpiresAt: time.Now().Add(time.Hour).Format(time.RFC3339),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Candidate{
+		Edge:   &Edge{Hub: hub, Tokens: g.service, Failures: g.FailureLimiter, Log: zap.NewNop()},
+		Client: pubsub.Client{IP: here, Transport: tokenstore.ProtocolWebSocket}, Secure: true,
+	}
+	time.Sleep(time.Millisecond) // the hub's clock begins with it
+	hub.ChargeRight([]string{"t"}, "", time.Minute)
+	hub.ChargeRight([]string{"other"}, "", time.Microsecond)
+	began := time.Now()
+	a, refused := c.Open(t.Context(), issued.Token)
+	if took := time.Since(began); refused != nil || took == 0 {
+		t.Fatalf("it waited for %v, and was refused: %+v", took, refused)
+	}
+	a.Session.Detach()
+}
