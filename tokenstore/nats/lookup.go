@@ -197,6 +197,9 @@ func (s *Store) fetch(ctx context.Context, kind tokenstore.Kind, id string, answ
 }
 
 func (s *Store) fetchOnce(ctx context.Context, kind tokenstore.Kind, id string) error {
+	if err := ctx.Err(); err != nil { // select may prefer the room
+		return err
+	}
 	ctx, done := context.WithTimeout(ctx, s.config.callTimeout/fetchTries)
 	defer done()
 	_, err := s.refresh(ctx, kind, id)
