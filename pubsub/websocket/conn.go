@@ -56,6 +56,7 @@ func start(hub *pubsub.Hub, s session, conn net.Conn, early []byte, log *zap.Log
 	now := time.Now()
 	c := &connection{hub: hub, session: s, conn: conn, log: log, buffer: early, lastHeard: now, lastPinged: now, active: true}
 	c.openRaw()
+	limitUnsent(conn)
 	hub.Go(c.run)
 }
 
