@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -17,6 +19,11 @@ import (
 // out of range.
 func (s *Service) List(ctx context.Context, m *Master, opt ListOptions) (tokens []AccessInfo, next string, err error) {
 	ctx = WithPayer(ctx, m.issuer())
+	leave, err := s.TakeTurn(ctx, m)
+	if err != nil {
+		return nil, "", err
+	}
+	defer leave()
 	if opt.Limit == 0 {
 		opt.Limit = DefaultListLimit
 	}
@@ -35,16 +42,35 @@ func (s *Service) List(ctx context.Context, m *Master, opt ListOptions) (tokens 
 	return p.tokens, p.next, nil
 }
 
-// AdmitPage waits while as many pages of m are in memory as may be, for those that List
+// TakeTurn waits until m's issuer has a processor for work that takes it for long: to search lists, or to read large
+// requests. It has half of them, so that others find one. leave must follow. The error is [ErrTooManyRequests] if that
+// takes too long. Operators wait for nobody.
+func (s *Service) TakeTurn(ctx context.Context, m *Master) (leave func(), err error) {
+	if m.ID == "" {
+		return func() {}, nil
+	}
+	waiting, done := context.WithTimeout(ctx, turnTimeout)
+	defer done()
+	leave, err = s.turns.Take(waiting, m.issuer(), mostTurns())
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w: others of this issuer take too long", ErrTooManyRequests)
+	}
+	return leave, err
+}
+
+// mostTurns is half of the processors, at least one.
+var mostTurns = sync.OnceValue(func() int { return max(1, runtime.GOMAXPROCS(0)/2) })
+
+// AdmitPage waits while as many pages of m's issuer are in memory as may be, for those that List
 // returned and whose readers are slow. written must follow when the page is written. It
 // returns [ErrTooManyRequests] if that takes too long. Operators wait for nobody.
 func (s *Service) AdmitPage(ctx context.Context, m *Master) (written func(), err error) {
 	if m.ID == "" {
 		return func() {}, nil
 	}
-	waiting, done := context.WithTimeout(ctx, pageTimeout)
+	waiting, done := context.WithTimeout(ctx, turnTimeout)
 	defer done()
-	written, err = s.pages.Take(waiting, m.ID, maxPages)
+	written, err = s.pages.Take(waiting, m.issuer(), maxPages)
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("%w: at most %d pages of tokens at the same time", ErrTooManyRequests, maxPages)
 	}
@@ -58,10 +84,12 @@ const (
 	maxScannedBytes = 16 << 20
 	// maxListBytes bounds the bytes of the records that one call returns, one aside.
 	maxListBytes = 1 << 20
-	// maxPages bounds the pages of a master token that are in memory at a time.
+	// maxPages bounds the pages of an issuer that are in memory at a time.
 	maxPages = 8
-	// pageTimeout bounds how long a call waits for the pages before it.
-	pageTimeout = 5 * time.Second
+	// turnTimeout bounds how long a call waits for the pages, or the turns, before it.
+	turnTimeout = 5 * time.Second
+	// yieldBytes is how many bytes of records are visited before others get the processor: some 0.5 ms.
+	yieldBytes = 64 << 10
 	// indexBatch is how many ids are taken from the index at once.
 	indexBatch = 250
 )
@@ -117,6 +145,9 @@ func (p *pager) visit(rec Record) (more bool) {
 		return false
 	}
 	p.scanned++
+	if before := p.read; (before+len(rec.Value))/yieldBytes > before/yieldBytes {
+		runtime.Gosched()
+	}
 	p.read += len(rec.Value)
 	p.lastID = rec.ID
 	if !p.options.mayMatch(rec.Value, p.now) {

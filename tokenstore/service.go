@@ -26,6 +26,7 @@ type Service struct {
 	calls       callLimiter
 	revocations revocations
 	pages       turns.Turns // that List returned
+	turns       turns.Turns // of issuers at what takes a processor for long
 }
 
 // NewService returns a Service on store. It fails when cfg is not valid.

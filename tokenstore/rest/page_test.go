@@ -3,6 +3,8 @@ package rest
 import (
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -68,5 +70,42 @@ func TestPagesThatNobodyReads(t *testing.T) {
 			<-served
 		}
 		e.wantOK(e.do(list(masterPaint)))
+	})
+}
+
+// Lists and large bodies of an issuer have half of the processors; those beyond wait, and no other issuer does.
+func TestLongCallsTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEdge(t)
+		service := e.options.Service()
+		master, err := service.AuthenticateMaster(t.Context(), masterPaint, netip.Addr{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var leave []func()
+		for range max(1, runtime.GOMAXPROCS(0)/2) {
+			l, err := service.TakeTurn(t.Context(), master)
+			if err != nil {
+				t.Fatal(err)
+			}
+			leave = append(leave, l)
+		}
+		small := e.issueBody("demo", time.Hour)
+		large := strings.Replace(small, `"#"`, strings.Repeat(`"`+strings.Repeat("x", 100)+`",`, 100)+`"#"`, 1)
+		issue := func(master, body string) *http.Request {
+			return request(http.MethodPost, "/v1/get-token", master, body)
+		}
+		start := time.Now()
+		e.wantOK(e.do(issue(masterAll, large)))
+		e.wantOK(e.do(request(http.MethodGet, "/v1/tokens", masterAll, "")))
+		e.wantOK(e.do(issue(masterPaint, small)))
+		equal(t, "others, and small bodies, waited for", time.Since(start), 0)
+		e.wantProblem(e.do(issue(masterPaint, large)), CodeTooManyRequests)
+		e.wantProblem(e.do(request(http.MethodGet, "/v1/tokens", masterPaint, "")), CodeTooManyRequests)
+		equal(t, "the next ones waited for", time.Since(start), 10*time.Second)
+		for _, l := range leave {
+			l()
+		}
+		e.wantOK(e.do(issue(masterPaint, large)))
 	})
 }
