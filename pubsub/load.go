@@ -30,7 +30,9 @@ type cpuAccount struct {
 	removed   atomic.Bool  // taken out of the hub
 	paidUntil atomic.Int64 // when its share has paid for all that it used, on the hub's clock
 	turns     turns        // of its messages
-	most      int          // how many turns there are while others are there: as many as processors in its share
+	// connectedUntil is likewise for connections, see PayForConnection.
+	connectedUntil atomic.Int64
+	most           int // how many turns there are while others are there: as many as processors in its share
 }
 
 const (

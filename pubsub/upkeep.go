@@ -120,16 +120,40 @@ func (s *Session) awaitPaid(isPing bool) bool {
 	return !p.isCanceled()
 }
 
-// PayForConnection has the session wait as a message does, for maxTurnWait at most and no longer than until gone is
-// closed, and charges what its connection costs. It is called once, before the client hears of the session:
-// otherwise whoever connects again and again has the processors for nothing.
+// PayForConnection charges what a connection costs, and waits while others are there until the shares of its payers
+// have paid for the connections before it, for maxTurnWait at most and no longer than until gone is closed. It is called
+// once, before the client hears of the session: otherwise whoever connects again and again has the processors for
+// nothing. There are no turns: on a busy edge each would take as long as it takes to wake up.
 func (s *Session) PayForConnection(gone <-chan struct{}) {
-	now := s.hub.now()
-	p := pace{hub: s.hub, payers: s.tokenPayers(), begun: now, chargedUntil: now, takesTurns: true, turnBy: now + maxTurnWait, canceled: gone}
-	p.note(now)
-	p.begin()
-	p.work.beside = connectionCost
-	p.end()
+	by, now := s.tokenPayers(), s.hub.now()
+	s.hub.notePayers(by, now)
+	if wait := max(s.hub.reserveConnection(by.tenant, now), s.hub.reserveConnection(by.issuer, now)); wait > 0 {
+		sleep(wait, gone)
+		s.hub.countPause(by, s.hub.now()-now)
+	}
+	s.hub.charge(by, s.hub.now(), connectionCost)
+}
+
+// reserveConnection has a connection paid for behind those before it, and returns how long it waits for that.
+func (h *Hub) reserveConnection(l *cpuAccount, now time.Duration) time.Duration {
+	if l == nil || !h.contended(l, now) {
+		return 0
+	}
+	share := h.processorShare(l.group)
+	if share == 0 {
+		return 0
+	}
+	for price := connectionCost * 100 / time.Duration(share*processors()); ; {
+		old := l.connectedUntil.Load()
+		begin := max(time.Duration(old), now-loadCredit)
+		if !l.connectedUntil.CompareAndSwap(old, int64(min(begin+price, now+maxTurnWait))) {
+			continue
+		}
+		if l.sinceOther(now) > activeTime {
+			return 0
+		}
+		return max(0, begin-now)
+	}
 }
 
 // tokenPayers are the issuer of the session's token and the first tenant of that, where it is no guest. The
