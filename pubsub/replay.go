@@ -97,9 +97,8 @@ func (s *Session) replayPage(r *resumable, room int) (page history.Page, err err
 	}
 	query.After, query.Newest = r.cursor.N, r.newest
 	page, err = q.store.Read(ctx, query)
-	if page.Work > 0 { // what it waited for is not the tenant's to pay
-		s.hub.charge(s.payersFor(q.id.tenant), s.hub.now(), page.Work)
-	}
+	// What the store waited for is not the tenant's to pay.
+	s.hub.charge(s.payersFor(q.id.tenant), s.hub.now(), page.Work+pageCost)
 	if err != nil {
 		return page, err
 	}

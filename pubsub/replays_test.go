@@ -166,6 +166,7 @@ func TestReplaysWaitForNoOtherTenant(t *testing.T) {
 		})
 		c.hub.issuerCPU(a.token).paidUntil.Store(int64(c.hub.now()))
 		c.store.release <- struct{}{}
+		time.Sleep(200 * pageCost) // longer than the issuer owes something for it
 		synctest.Wait()
 		equal(t, "the next page, while a tenant pays", c.store.asked[len(c.store.asked)-1], "b")
 		close(c.store.release)

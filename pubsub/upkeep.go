@@ -22,6 +22,9 @@ const (
 	packetCost = 20 * time.Microsecond
 	// connectionCost is what it takes to open and to close a connection over TLS, about, with the memory that it leaves.
 	connectionCost = 1000 * time.Microsecond
+	// pageCost is what it takes to have a page of a history read and handed on, about, beside the search for it and the
+	// messages in it.
+	pageCost = 60 * time.Microsecond
 	// owedStep is how much of this a session adds up before it is charged: else all sessions of a
 	// tenant would change the same word for each message.
 	owedStep = 50 * time.Microsecond
