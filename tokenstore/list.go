@@ -16,20 +16,20 @@ import (
 // next page, empty after the last one. A page that is not the last may have fewer
 // tokens than the limit, or none: one call returns tokens of 1 MiB, or one, and looks at
 // 4,000 records and at 16 MiB of them at most. It returns an [*InvalidError] for options
-// out of range.
+// out of range, and the errors of TakeTurn.
 func (s *Service) List(ctx context.Context, m *Master, opt ListOptions) (tokens []AccessInfo, next string, err error) {
 	ctx = WithPayer(ctx, m.issuer())
-	leave, err := s.TakeTurn(ctx, m)
-	if err != nil {
-		return nil, "", err
-	}
-	defer leave()
 	if opt.Limit == 0 {
 		opt.Limit = DefaultListLimit
 	}
 	if err := opt.check(); err != nil {
 		return nil, "", err
 	}
+	leave, err := s.TakeTurn(ctx, m)
+	if err != nil {
+		return nil, "", err
+	}
+	defer leave()
 	p := pager{service: s, master: m, options: opt, now: s.now()}
 	if m.TenantPrefix == "" && opt.Subject == "" || s.index == nil {
 		err = s.store.Scan(ctx, KindAccess, opt.after(), p.visit)
