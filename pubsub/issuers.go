@@ -122,7 +122,7 @@ func (h *Hub) issuerShareOf(all int, l *Limits) int {
 func (h *Hub) isDivided() bool { return h.limits.Load().issuerShare() > 0 && h.severalIssuers() }
 
 // division is the generation of the issuers while there are shares of them; 0: there are none. What is derived from it
-// is derived anew with another one.
+// has to be derived again with another one.
 func (h *Hub) division() uint64 {
 	if !h.isDivided() {
 		return 0

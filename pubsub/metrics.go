@@ -44,7 +44,7 @@ type Metrics struct {
 	// reason; see SlowReasons.
 	SlowDisconnects map[string]uint64
 
-	// Paused is how long messages, PINGs and pages of histories have waited, all together, because their tenants or issuers were
+	// Paused is how long messages, PINGs, connections and pages of histories have waited, all together, because their tenants or issuers were
 	// over their share (Limits.TenantShare, Limits.IssuerShare), or for the turn of one of these.
 	Paused time.Duration
 

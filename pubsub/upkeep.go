@@ -21,7 +21,7 @@ const (
 	// in what confirms it. Each of its bytes costs 4 ns more.
 	packetCost = 20 * time.Microsecond
 	// connectionCost is what it takes to open and to close a connection over TLS, about, with the memory that it leaves.
-	connectionCost = 1000 * time.Microsecond
+	connectionCost = time.Millisecond
 	// pageCost is what it takes to have a page of a history read and handed on, about, beside the search for it and the
 	// messages in it.
 	pageCost = 60 * time.Microsecond
@@ -32,7 +32,7 @@ const (
 	// connections of its tenant may be before it.
 	maxTurnWait = 5 * time.Second
 	// freePingEvery is how often a ping of a session takes no turn: its client would take the connection for
-	// dead. More of them are like other lines: a bound for each connection is none for who has many.
+	// dead. More of them are like other lines: who has many connections would get past a bound for each.
 	freePingEvery = time.Second
 )
 

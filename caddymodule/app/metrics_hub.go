@@ -80,7 +80,7 @@ var hubFamilies = []family{
 		func(s *snapshot) uint64 { return s.BytesOut }),
 
 	newFamily(prometheus.CounterValue, "share_wait_seconds_total",
-		"Time that messages, PINGs and pages of histories waited of tenants over their tenant_share, or of issuers over their issuer_share, of all together.", nil,
+		"Time that messages, PINGs, connections and pages of histories waited of tenants over their tenant_share, or of issuers over their issuer_share, of all together.", nil,
 		func(s *snapshot, add func(float64, ...string)) { add(s.Paused.Seconds()) }),
 
 	counter("deliveries_total", "Deliveries that were queued for subscribers, those dropped later included.",
@@ -168,7 +168,7 @@ var hubFamilies = []family{
 		func(m pubsub.TenantMetrics) float64 { return float64(m.MessagesIn) }),
 	tenantFamily("tenant_deliveries_total", "Deliveries that were queued for subscribers, by tenant.",
 		func(m pubsub.TenantMetrics) float64 { return float64(m.Deliveries) }),
-	tenantFamily("tenant_share_wait_seconds_total", "Time that messages, PINGs and pages of histories waited for the share of their tenant, or issuer, by tenant.",
+	tenantFamily("tenant_share_wait_seconds_total", "Time that messages, PINGs, connections and pages of histories waited for the share of their tenant, or issuer, by tenant.",
 		func(m pubsub.TenantMetrics) float64 { return m.Paused.Seconds() }),
 }
 

@@ -33,7 +33,7 @@ type variant struct {
 	over    string // transport; empty: overPlain
 	mark    bool   // otherwise it is shown only for comparison
 	other   bool   // its token is of the other master token
-	reload  bool   // the configuration is loaded anew meanwhile
+	reload  bool   // the configuration is reloaded meanwhile
 }
 
 const (

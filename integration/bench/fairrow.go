@@ -21,7 +21,7 @@ type fairRow struct {
 	Reload      []float64 `json:"reload_seconds,omitempty"` // how long a reload took during the disturbance
 	Dialed      []float64 `json:"dialed_per_sec"`           // connections that the disturbance opened and closed
 	Lost        []float64 `json:"lost_connections"`         // of the disturbance, in each round
-	// Waited is how long the edge made all messages of the disturbed run wait together, from before its
+	// Waited is how long the edge made all messages and connections of the disturbed run wait together, from before its
 	// subscribers connect, and with its warm-up; of those groups that showsWaits.
 	Waited     []float64 `json:"waited_seconds,omitempty"`
 	OtherCores []float64 `json:"other_cores"` // that other processes used, in the worse run of a round
@@ -104,7 +104,7 @@ func (f fairRow) String() string {
 		text += fmt.Sprintf("; it lost %.0f of its connections", lost)
 	}
 	if showsWaits(f.Group) {
-		text += fmt.Sprintf("; %.0f KB/s of its payload came through, messages of the measured tenant waited %s s, its set-up and warm-up included",
+		text += fmt.Sprintf("; %.0f KB/s of its payload came through, messages and connections of the measured tenant waited %s s, its set-up and warm-up included",
 			median(f.Through), significant(median(f.Waited)))
 	}
 	if n := rounds - len(f.OtherCores); n > 0 {

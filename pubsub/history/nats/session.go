@@ -193,8 +193,8 @@ func (st *stream) receiveFrom(ctx context.Context, mark uint64) error {
 	}
 }
 
-// settle does what waits until all is known that was removed while the history was read, and puts the limits in
-// force that were defined meanwhile.
+// settle does what waits until all is known that was removed while the history was read, and applies the
+// limits that were defined meanwhile.
 func (st *stream) settle() {
 	st.mu.Lock()
 	if st.settled {
