@@ -175,7 +175,34 @@ func (e *Edge) TryReload(caddyfile string) (output string, err error) {
 	e.Write(caddyfile)
 	cmd := e.Command("reload", "--config", e.File, "--adapter", "caddyfile", "--address", e.AdminAddress())
 	out, err := cmd.CombinedOutput()
+	e.Poll("Caddy to close the sockets of the other configuration", e.listensOnce)
 	return string(out), err
+}
+
+// listensOnce says that each port has one listening socket. During a reload it has two, and
+// Linux resets the connections that wait in the one that is closed: operations.md says so.
+func (e *Edge) listensOnce() bool {
+	listening := map[string]bool{}
+	for _, table := range []string{"tcp", "tcp6"} {
+		sockets, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", e.Cmd.Process.Pid, table))
+		if err != nil {
+			return true // not Linux, or the edge has ended
+		}
+		for line := range strings.Lines(string(sockets)) {
+			f := strings.Fields(line) // number, local address, remote one, state
+			ours := slices.ContainsFunc([]int{e.HTTP, e.HTTPS, e.Admin}, func(port int) bool {
+				return strings.HasSuffix(f[1], fmt.Sprintf(":%04X", port))
+			})
+			if !ours || f[3] != "0A" {
+				continue
+			}
+			if listening[f[1]] {
+				return false
+			}
+			listening[f[1]] = true
+		}
+	}
+	return true
 }
 
 // Stop sends SIGTERM and returns when the process has ended, with exit code 0.
