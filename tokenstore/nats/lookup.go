@@ -179,7 +179,10 @@ func (s *Store) fetch(ctx context.Context, kind tokenstore.Kind, id string, answ
 		select {
 		case s.lookups.fetches <- struct{}{}:
 			release := time.Now().Add(confirmSpacing)
-			err := s.fetchOnce(limited, kind, id)
+			err := ctx.Err() // select may prefer the room
+			if err == nil {
+				err = s.fetchOnce(limited, kind, id)
+			}
 			time.AfterFunc(time.Until(release), func() { <-s.lookups.fetches })
 			if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, client.ErrNoResponders) {
 				return err
@@ -197,9 +200,6 @@ func (s *Store) fetch(ctx context.Context, kind tokenstore.Kind, id string, answ
 }
 
 func (s *Store) fetchOnce(ctx context.Context, kind tokenstore.Kind, id string) error {
-	if err := ctx.Err(); err != nil { // select may prefer the room
-		return err
-	}
 	ctx, done := context.WithTimeout(ctx, s.config.callTimeout/fetchTries)
 	defer done()
 	_, err := s.refresh(ctx, kind, id)
