@@ -138,13 +138,15 @@ func describe(message []byte) string {
 	return fmt.Sprintf("%s/%s=%s %v", d.Tenant, d.Channel, d.Payload, d.Patterns)
 }
 
+const nothing = "nothing in a minute"
+
 // next returns what comes next, within a minute.
 func (s *session) next() string {
 	select {
 	case got := <-s.got:
 		return got
 	case <-time.After(time.Minute):
-		return "nothing in a minute"
+		return nothing
 	}
 }
 
@@ -155,6 +157,18 @@ func (s *session) expect(want ...string) {
 			s.t.Fatalf("got %.200q, want %.200q", got, w)
 		}
 	}
+}
+
+// untilPong sends PING, and returns what comes before the answer.
+func (s *session) untilPong() (list []string) {
+	s.t.Helper()
+	s.send("PING")
+	for got := s.next(); got != "PONG"; got = s.next() {
+		if list = append(list, got); got == nothing {
+			s.t.Fatalf("got no PONG, but %.200q", list)
+		}
+	}
+	return list
 }
 
 // quiet requires that nothing more has come: everything is answered when all is at rest.
