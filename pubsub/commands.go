@@ -154,7 +154,7 @@ func (s *Session) begin(c *command) {
 // beginPaced waits for the share of a tenant, which the client must have a right in. It reports false
 // if the session ends meanwhile. The caller does not hold s.subscribing.
 func (s *Session) beginPaced(tenant string, used, since time.Duration) (pace, bool) {
-	return s.hub.beginPaced(s.payersFor(tenant), used, since, s.done)
+	return s.hub.beginPaced(s.payersFor(tenant), used, since, s.hub.now(), s.done)
 }
 
 // paced calls f once the share of a tenant allows it, which the client must have a right in, and

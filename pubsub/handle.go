@@ -115,7 +115,7 @@ func (s *Session) publish(p wire.Publish) {
 		return
 	}
 	used, since := s.beginHandling(&s.handling)
-	pace, ok := s.hub.beginPaced(s.cachedPayers(p.Tenant), used, since, s.done)
+	pace, ok := s.hub.beginPaced(s.cachedPayers(p.Tenant), used, since, since, s.done) // since was just now
 	if !ok {
 		return
 	}

@@ -50,7 +50,7 @@ func (s *Session) publishKept(hs *histories, p wire.Publish) bool {
 		}
 	}
 	used, since := s.beginHandling(&s.handling)
-	pace, ok := s.hub.beginPaced(s.cachedPayers(p.Tenant), used, since, s.done)
+	pace, ok := s.hub.beginPaced(s.cachedPayers(p.Tenant), used, since, since, s.done) // since was just now
 	if !ok {
 		return true
 	}

@@ -40,7 +40,7 @@ func (r *rig) atWork(l *cpuAccount) (stop func()) {
 
 // begin begins with a message now.
 func (r *rig) begin(by payers, canceled <-chan struct{}) (pace, bool) {
-	return r.hub.beginPaced(by, 0, r.hub.now(), canceled)
+	return r.hub.beginPaced(by, 0, r.hub.now(), r.hub.now(), canceled)
 }
 
 func (r *rig) took(f func()) time.Duration {
@@ -239,7 +239,7 @@ func TestCanceledIsPaidFor(t *testing.T) {
 		a, canceled := r.debtor("a", 10*time.Millisecond), make(chan struct{})
 		close(canceled)
 		before := a.paidUntil.Load()
-		_, ok := r.hub.beginPaced(payers{tenant: a}, lookLimit, r.hub.now(), canceled)
+		_, ok := r.hub.beginPaced(payers{tenant: a}, lookLimit, r.hub.now(), r.hub.now(), canceled)
 		if ok || a.paidUntil.Load() == before {
 			t.Error("it is handled, or nothing is charged")
 		}
@@ -314,7 +314,7 @@ func TestDebtsAreThoseOfNow(t *testing.T) {
 		time.Sleep(2 * minDebt)
 		now := r.hub.now()
 		a.paidUntil.Store(int64(now))
-		p, _ := r.hub.beginPaced(payers{tenant: a}, 0, since, nil)
+		p, _ := r.hub.beginPaced(payers{tenant: a}, 0, since, now, nil)
 		equal(t, "it is over its share", p.paced, false)
 		pub := r.hub.publication([]byte("other"), []byte("x"), nil, nil, p)
 		equal(t, "it was accepted", pub.at, now)

@@ -37,10 +37,11 @@ type pace struct {
 }
 
 // beginPaced waits for the turn of a client's message if its tenant or its issuer is over its share; the caller says
-// what was used for it before, and since when more is to be charged. It reports false if the message must not be
-// handled: canceled was closed meanwhile. Otherwise end must be called.
-func (h *Hub) beginPaced(by payers, used, since time.Duration, canceled <-chan struct{}) (p pace, ok bool) {
-	p = pace{hub: h, payers: by, begun: h.now(), chargedUntil: since, takesTurns: true, canceled: canceled}
+// what was used for it before, since when more is to be charged, and what time it is: a look at the clock takes
+// longer than all else here. It reports false if the message must not be handled: canceled was closed meanwhile.
+// Otherwise end must be called.
+func (h *Hub) beginPaced(by payers, used, since, now time.Duration, canceled <-chan struct{}) (p pace, ok bool) {
+	p = pace{hub: h, payers: by, begun: now, chargedUntil: since, takesTurns: true, canceled: canceled}
 	p.work.beside = used
 	p.note(p.begun)
 	if h.processorShare(&h.loads.tenants) == 0 {
