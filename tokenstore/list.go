@@ -51,11 +51,17 @@ func (s *Service) TakeTurn(ctx context.Context, m *Master) (leave func(), err er
 	}
 	waiting, done := context.WithTimeout(ctx, turnTimeout)
 	defer done()
-	leave, err = s.turns.Take(waiting, m.issuer(), mostTurns())
-	if err != nil && ctx.Err() == nil {
+	giveBack, err := s.turns.Take(waiting, m.issuer(), mostTurns())
+	switch {
+	case err == nil:
+		return func() {
+			runtime.Gosched() // else the processor goes to the next call at once, and then to the one after that
+			giveBack()
+		}, nil
+	case ctx.Err() == nil:
 		err = fmt.Errorf("%w: others of this issuer take too long", ErrTooManyRequests)
 	}
-	return leave, err
+	return nil, err
 }
 
 // mostTurns is half of the processors, at least one.

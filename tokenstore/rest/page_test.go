@@ -5,7 +5,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -109,4 +112,41 @@ func TestLongCallsTakeTurns(t *testing.T) {
 		}
 		e.wantOK(e.do(issue(masterPaint, large)))
 	})
+}
+
+// Whoever waits for the processor comes before the next call of an issuer that has many.
+func TestTurnsLetOthersRun(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	e := newEdge(t)
+	master, err := e.options.Service().AuthenticateMaster(t.Context(), masterPaint, netip.Addr{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls atomic.Int64
+	var all sync.WaitGroup
+	ctx, stop := context.WithCancel(t.Context())
+	for range 8 {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				if leave, err := e.options.Service().TakeTurn(ctx, master); err == nil {
+					calls.Add(1)
+					leave()
+				}
+			}
+		})
+	}
+	for calls.Load() == 0 {
+		runtime.Gosched()
+	}
+	most := int64(0)
+	for range 100 {
+		before := calls.Load()
+		runtime.Gosched()
+		most = max(most, calls.Load()-before)
+	}
+	stop()
+	all.Wait()
+	if most > 20 {
+		t.Errorf("%d calls had a turn before another goroutine", most)
+	}
 }
