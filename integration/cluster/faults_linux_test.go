@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/millrace/millrace/integration/harness"
-	"github.com/millrace/millrace/internal/loopback"
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/internal/netlab"
 	"github.com/millrace/millrace/internal/smalldisk"
@@ -24,7 +23,7 @@ import (
 // lab is three edges that are one overlay, with proxies between them, and what can fail.
 type lab struct {
 	*harness.Overlay
-	links  [3][]*natstest.Proxy // of each edge
+	links  [][]*natstest.Proxy // of each edge
 	random *rand.Rand
 	faults []fault
 }
@@ -48,9 +47,9 @@ func beside(t *testing.T, more string) *lab {
 	l := newLab(t)
 	l.Nodes = harness.StartNATS(t, 3, ", no_advertise: true") // or an edge would find another way
 	var urls []string
-	for at, node := range l.Nodes {
+	for _, node := range l.Nodes {
 		link := natstest.ProxyTo(t, strings.TrimPrefix(node.URL(), "nats://"))
-		l.links[at], urls = []*natstest.Proxy{link}, append(urls, link.URL())
+		l.links, urls = append(l.links, []*natstest.Proxy{link}), append(urls, link.URL())
 	}
 	l.StartEdges(labCaddyfile, harness.JoiningBy(urls, 3, more))
 	l.awaitAll()
@@ -64,32 +63,18 @@ func beside(t *testing.T, more string) *lab {
 // inside has NATS servers inside the edges, with proxies on the routes. A soak has more faults.
 func inside(t *testing.T) *lab {
 	t.Helper()
-	l, disks, listens, options := newLab(t), [3]string{}, [3]string{}, []harness.Option{func(*harness.Edge) {}}
+	l, disks, options := newLab(t), make([]string, 3), []harness.Option(nil)
 	if harness.Soaking {
-		options[0] = withClock(t)
+		options = append(options, withClock(t))
 	}
-	for at := range listens {
-		listens[at] = fmt.Sprintf("127.0.0.1:%d", loopback.FreePort(t))
+	for at := range disks {
 		if disks[at] = t.TempDir(); netlab.Possible() == nil { // then smalldisk is, too
 			disks[at] = smalldisk.Mount(t, 160<<20)
 		}
 	}
-	for at, listen := range listens {
-		var routes []string
-		for other := range listens {
-			if other != at {
-				link := natstest.ProxyTo(t, listens[other])
-				l.links[at], l.links[other] = append(l.links[at], link), append(l.links[other], link)
-				routes = append(routes, link.URL())
-			}
-		}
-		l.Edges = append(l.Edges, harness.StartEdge(t, labCaddyfile, append(options, func(e *harness.Edge) {
-			e.Store = "nats {\nreplicas 3\n}"
-			e.Broker = fmt.Sprintf("nats {\nembedded {\nname edge-%d\ndir %s\ncluster edges {\nlisten %s\nroutes %s\nuser edge\npassword {env.MILLRACE_MASTER_TOKEN}\n}\n}\n}",
-				at, disks[at], listen, strings.Join(routes, " "))
-		})...))
+	l.Overlay, l.links = harness.StartJoined(t, labCaddyfile, disks, options...)
+	for at := range l.Edges {
 		t.Cleanup(func() { l.Edges[at].Signal(syscall.SIGCONT) }) // else a frozen one would not end
-		options = append(options[:1], harness.WithMaster(l.Edges[0]))
 	}
 	l.awaitAll()
 

@@ -36,6 +36,8 @@ var kinds = []kind{
 	{"OverEdges", "nats", "", 3, 3, 10 * time.Second, time.Minute, "cut edge lag node", "cut edge lag node purge limits"},
 	// All edges run when a server is put back to a copy of what it had stored: one that was not
 	// there cannot know what the server has lost.
+	// Servers inside the edges, which reach each other by links.
+	{"Joined", "nats", "joined", 0, 3, time.Second, time.Minute, "partition", "partition partition edge purge"},
 	{"Restored", "nats", "", 1, 2, 2 * time.Second, time.Minute, "restore", "restore restore cut edge lag node purge limits"},
 }
 
@@ -105,17 +107,25 @@ func (k kind) start(t *testing.T) *run {
 	r := &run{kind: k, seed: harness.Seed(t), check: historycheck.New(), ends: map[string]wire.Position{}}
 	r.random = r.part(1)
 	if k.store == "nats" {
-		r.store = fmt.Sprintf("nats {\n\t\t\treplicas %d\n\t\t}", max(1, k.nodes))
+		servers := k.nodes
+		if k.broker == "joined" {
+			servers = k.edges
+		}
+		r.store = fmt.Sprintf("nats {\n\t\t\treplicas %d\n\t\t}", max(1, servers))
 		r.check.Shared, r.check.Restored = true, strings.Contains(k.drawn, "restore")
 		// A server that is restarted, should it lead, knows the keys of kept messages alone
 		// (docs/clustering.md, Keys): of a channel, the fewest are these.
 		r.check.KeysEndAfter = 1000
 	}
-	r.Overlay, r.links = history.Linked(t, r.file("messages 1000"), k.nodes, k.edges, func(e *harness.Edge) {
-		if k.nodes == 0 {
-			e.Broker, e.Store = k.broker, "" // the tokens are on its disk
-		}
-	})
+	if k.broker == "joined" {
+		r.Overlay, r.links = harness.StartJoined(t, r.file("messages 1000"), []string{t.TempDir(), t.TempDir(), t.TempDir()}, harness.ForBrowsers)
+	} else {
+		r.Overlay, r.links = history.Linked(t, r.file("messages 1000"), k.nodes, k.edges, func(e *harness.Edge) {
+			if k.nodes == 0 {
+				e.Broker, e.Store = k.broker, "" // the tokens are on its disk
+			}
+		})
+	}
 	r.Token = r.Edges[0].Issue(history.AllowHistory("a", "b")).Token
 	r.awaitHistories()
 	r.addresses, r.options = history.Clients(r.Overlay, r.Token)
@@ -179,6 +189,8 @@ func (r *run) play(fault string, away int) {
 		for _, link := range r.links[at] {
 			link.Resume()
 		}
+	case "partition":
+		r.partition(at)
 	case "restore":
 		r.restore()
 	case "purge":
@@ -197,6 +209,32 @@ func (r *run) play(fault string, away int) {
 	default:
 		r.T.Fatalf("there is no fault %s", fault)
 	}
+}
+
+// healTime is how long edges may take to store again once a partition ends: NATS elects leaders anew, which
+// takes up to 10 s, and an edge 5 s more.
+const healTime = 15 * time.Second
+
+// partition cuts an edge and the server inside it off from the others, for longer than these take to elect
+// leaders, while publishers have many messages on their way.
+func (r *run) partition(at int) {
+	r.T.Helper()
+	for _, link := range r.links[at] {
+		link.Hold()
+	}
+	time.Sleep(harness.AtLength(6*time.Second, 15*time.Second))
+	heal := []func(*natstest.Proxy){(*natstest.Proxy).Resume, (*natstest.Proxy).Heal}[r.random.IntN(2)]
+	for _, link := range r.links[at] {
+		heal(link)
+	}
+	healed := time.Now()
+	for at := range r.Edges {
+		history.AwaitHistory(r.Overlay, at)
+		if took := time.Since(healed); harness.Soaking && took > healTime {
+			r.T.Errorf("edge %d stores again after %v", at, took)
+		}
+	}
+	r.T.Logf("all edges store again after %v", time.Since(healed))
 }
 
 // restore puts the servers back to a copy: one that is made now, of which they lose what is
