@@ -63,6 +63,33 @@ func (f *follower) Skipped(name string, to wire.Position) {
 	}
 }
 
+// Reach implements [history.Follower].
+func (f *follower) Reach(name string, is bool) {
+	if f.isStopped() { // not to be held: who waits for a session here must not hold up Received
+		return
+	}
+	for _, q := range f.hub.sequencers.acquireAll(f.storeID, name) {
+		for _, m := range q.members() {
+			m.session.tellReach(m.sub.resumable, is)
+		}
+		q.release()
+	}
+}
+
+// tellReach tells the client that the history of a live subscription is out of reach, once until it is back.
+// One that reads from the history finds out by itself (replayFailed).
+func (s *Session) tellReach(r *resumable, is bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case is:
+		r.outSaid = false
+	case r.live && !r.ended && !r.outSaid && s.closing == nil:
+		r.outSaid = true
+		s.pushErrInOrder(wire.CodeHistoryUnavailable, r.key)
+	}
+}
+
 // Defined implements [history.Follower].
 func (f *follower) Defined(set *history.Set, since map[string]uint64) {
 	h := f.hub

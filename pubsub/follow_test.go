@@ -95,6 +95,7 @@ func (v *view) UsageNow() map[string][]history.Usage {
 	}
 	return all
 }
+func (v *view) OutOfReach() map[string]error { return nil }
 func (v *view) Purge(name, tenant, channel string) (int, error) {
 	return v.store.Purge(name, tenant, channel)
 }
@@ -197,6 +198,22 @@ func TestGapInFront(t *testing.T) {
 		c.expect("GAP:t:chat.*:@2", "t/chat.b=1 [chat.*] @3", "t/chat.c=1 [chat.*] @4", "GAP:t:chat.*:@5",
 			"t/chat.a=3 [chat.*] @6", "t/chat.b=2 [chat.*] @7", "t/chat.a=4 [chat.*] @8", "OK:RSUB:t:chat.*:@8:gap")
 	}, few)
+}
+
+// Who has caught up is told once when the history is out of reach, and again in the next outage.
+func TestToldOfReach(t *testing.T) {
+	withEdges(t, fastLimits(), func(a, _ *rig, views []*view) {
+		c, other := a.connect("a"), a.connect("b")
+		c.ask("RSUB:t:chat.*:now")
+		other.ask("SUB:t:chat.*")
+		for range 2 {
+			for _, is := range []bool{false, false, true} {
+				views[0].follower.Reach("chat", is)
+			}
+			c.expect("ERR:history_unavailable:RSUB:t:chat.*")
+		}
+		other.expect()
+	})
 }
 
 // All edges hand on what any of them stores, in the same order, once.

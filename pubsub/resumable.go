@@ -59,6 +59,7 @@ type resumable struct {
 
 	failing  time.Time   // since when the store gives no page; zero: it does
 	failSaid bool        // the client was told so
+	outSaid  bool        // the client was told that the history is out of reach, while it is live
 	retry    *time.Timer // until the next page is asked for; nil: it does not wait for that
 }
 

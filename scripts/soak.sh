@@ -100,13 +100,13 @@ soak_latency_under_loss() {
 }
 
 # Of each kind MILLRACE_ROUNDS runs of MILLRACE_RUN, such as 10s; by default 100 runs of 15 s
-# in memory, with reloads, on disk and in NATS inside the edge, with kills, and of 60 s over edges.
-# MILLRACE_KINDS is a regular expression of kinds: Memory, OfKilledEdges, Embedded, OverEdges,
-# Restored. A failed run says its MILLRACE_SEED, which repeats what is drawn, but not when it happens.
+# in memory, with reloads, on disk and in NATS inside the edge, with kills, and of 60 s over edges,
+# also with NATS inside them and partitions. MILLRACE_KINDS is a regular expression of kinds: Memory,
+# OfKilledEdges, Embedded, OverEdges, Joined, Restored. A failed run says its MILLRACE_SEED, which repeats what is drawn, but not when it happens.
 ## random publishers and subscribers of a history over both transports, 100 runs: nothing is lost without a word
 soak_histories() {
 	MILLRACE_SOAK_COUNT=${MILLRACE_ROUNDS:-100} MILLRACE_SOAK_TIME=${MILLRACE_RUN:-} \
-		integration histories -run "TestHistories/^(${MILLRACE_KINDS:-Memory|OfKilledEdges|Embedded|OverEdges|Restored})$" -parallel "${MILLRACE_PARALLEL:-2}"
+		integration histories -run "TestHistories/^(${MILLRACE_KINDS:-Memory|OfKilledEdges|Embedded|OverEdges|Joined|Restored})$" -parallel "${MILLRACE_PARALLEL:-2}"
 	MILLRACE_SOAK=1 go test -v -count=1 -timeout 6h -run 'Test(Kill|PurgeErases)$' ./pubsub/history/badger
 	MILLRACE_SOAK=1 go test -race -v -count=1 -timeout 6h -run 'TestHistoriesSeam$' ./pubsub
 }

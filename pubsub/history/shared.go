@@ -36,6 +36,10 @@ type Shared interface {
 	// UsageNow lists, by history, what is kept in those that this edge receives now. It does
 	// not wait, and has no edge receive a history.
 	UsageNow() map[string][]Usage
+	// OutOfReach says, by history, why those are out of reach that this edge receives, if that has been so
+	// for longer than calls wait for them; and, with an error that is an [ErrUnknown], why those cannot be
+	// defined that this edge has to define. It does not wait.
+	OutOfReach() map[string]error
 	// Retire puts a history out of force on all edges. What it has stays. Define brings it back.
 	Retire(history string) error
 }
@@ -49,6 +53,9 @@ type Follower interface {
 	// Skipped says that messages up to a position will not be received: they were removed
 	// before they came, or this edge has begun anew behind them.
 	Skipped(history string, to wire.Position)
+	// Reach says that a history has been out of reach for longer than calls wait for it, or that it is
+	// back. Both come in turn, and may wait for a session.
+	Reach(history string, is bool)
 	// Defined says which histories are in force, and since when each keeps its channels
 	// (as Scope.Since), whenever that changes: those of all edges, whatever the
 	// configuration of this one has. It may take a moment, and the store holds no lock

@@ -20,6 +20,7 @@ const (
 	codeMaxBytesRequired jetstream.ErrorCode = 10113
 	codeMaxBytesTooLarge jetstream.ErrorCode = 10122
 	codeStorageExceeded  jetstream.ErrorCode = 10047
+	codeNoLeader         jetstream.ErrorCode = 10008
 )
 
 // defaultCallTimeout bounds a call.
@@ -38,11 +39,17 @@ type apiError struct {
 
 // call calls the API of JetStream. request and answer are JSON.
 func (s *Store) call(ctx context.Context, subject string, request, answer any) error {
+	return s.callBy(s.request, ctx, subject, request, answer)
+}
+
+func (s *Store) callBy(
+	by func(context.Context, string, []byte) (*client.Msg, error), ctx context.Context, subject string, request, answer any,
+) error {
 	body, err := json.Marshal(request)
 	if err != nil {
 		return err
 	}
-	got, err := s.request(ctx, "$JS.API."+subject, body)
+	got, err := by(ctx, "$JS.API."+subject, body)
 	if err != nil {
 		return err
 	}
@@ -73,6 +80,58 @@ func (s *Store) requestMsg(ctx context.Context, m *client.Msg) (*client.Msg, err
 	return s.conn.RequestMsgWithContext(ctx, m)
 }
 
+// ask is request for what does no harm when it is done more than once. It asks again each second, since
+// what was sent while servers were cut off is lost, and takes the leader's answer, if one comes: while a
+// replica knows no leader, it says so for all, and faster.
+func (s *Store) ask(ctx context.Context, subject string, body []byte) (*client.Msg, error) {
+	if !s.conn.IsConnected() {
+		return nil, errNotConnected
+	}
+	ctx, done := context.WithTimeout(ctx, s.callTimeout)
+	defer done()
+	inbox := s.conn.NewInbox()
+	sub, err := s.conn.SubscribeSync(inbox)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	var leaderless *client.Msg
+	for ctx.Err() == nil {
+		if err := s.conn.PublishRequest(subject, inbox, body); err != nil {
+			return nil, err
+		}
+		next, cancel := context.WithTimeout(ctx, s.heartbeat())
+		for next.Err() == nil {
+			m, err := sub.NextMsgWithContext(next)
+			switch {
+			case err != nil && next.Err() == nil:
+				cancel()
+				return nil, err
+			case err != nil:
+			case status(m) == "503":
+				cancel()
+				return nil, client.ErrNoResponders
+			case saysLeaderless(m.Data):
+				leaderless = m
+			default:
+				cancel()
+				return m, nil
+			}
+		}
+		cancel()
+		if leaderless != nil {
+			return leaderless, nil
+		}
+	}
+	return nil, ctx.Err()
+}
+
+// saysLeaderless reports whether an answer is that of a replica without a leader.
+func saysLeaderless(answer []byte) bool {
+	var failed apiError
+	return json.Unmarshal(answer, &failed) == nil && failed.Error != nil && failed.Error.ErrorCode == codeNoLeader
+}
+
 func hasCode(err error, code jetstream.ErrorCode) bool {
 	var e *jetstream.APIError
 	return errors.As(err, &e) && e.ErrorCode == code
@@ -81,7 +140,7 @@ func hasCode(err error, code jetstream.ErrorCode) bool {
 // streamInfo asks the leader for the state of a stream. Its error has the code
 // JSErrCodeStreamNotFound if there is none.
 func (s *Store) streamInfo(ctx context.Context, stream string) (info jetstream.StreamInfo, err error) {
-	if err := s.call(ctx, "STREAM.INFO."+stream, struct{}{}, &info); err != nil {
+	if err := s.callBy(s.ask, ctx, "STREAM.INFO."+stream, struct{}{}, &info); err != nil {
 		return info, err
 	}
 	if info.Cluster != nil && info.Cluster.Leader == "" {
@@ -105,7 +164,7 @@ func (s *Store) get(ctx context.Context, stream string, which map[string]any) (s
 	var got struct {
 		Message *storedMessage `json:"message"`
 	}
-	err := s.call(ctx, "STREAM.MSG.GET."+stream, which, &got)
+	err := s.callBy(s.ask, ctx, "STREAM.MSG.GET."+stream, which, &got)
 	switch {
 	case hasCode(err, jetstream.JSErrCodeMessageNotFound), err == nil && got.Message == nil:
 		return storedMessage{}, errGone
@@ -118,17 +177,26 @@ func (s *Store) get(ctx context.Context, stream string, which map[string]any) (s
 // getPayload returns the payload of a message, from any replica or, where that does not have
 // it, from the leader. is reports whether what has the number is the message.
 func (s *Store) getPayload(ctx context.Context, stream string, n uint64, is func(subject string, at time.Time) bool) ([]byte, error) {
-	got, err := s.request(ctx, "$JS.API.DIRECT.GET."+stream, fmt.Appendf(nil, `{"seq":%d}`, n))
-	if err == nil {
-		if number, subject, at := direct(got); number == n && is(subject, at) {
-			return got.Data, nil
-		}
+	if payload, err := s.getDirect(ctx, stream, n, is); err == nil {
+		return payload, nil
 	}
 	m, err := s.get(ctx, stream, map[string]any{"seq": n})
 	if err == nil && !is(m.Subject, m.Time) {
 		return nil, errGone
 	}
 	return m.Data, err
+}
+
+// getDirect is getPayload from any replica alone.
+func (s *Store) getDirect(ctx context.Context, stream string, n uint64, is func(subject string, at time.Time) bool) ([]byte, error) {
+	got, err := s.request(ctx, "$JS.API.DIRECT.GET."+stream, fmt.Appendf(nil, `{"seq":%d}`, n))
+	if err != nil {
+		return nil, err
+	}
+	if number, subject, at := direct(got); number != n || !is(subject, at) {
+		return nil, errGone
+	}
+	return got.Data, nil
 }
 
 // direct returns which message a direct answer has; number 0: none.
@@ -160,6 +228,11 @@ func (s *Store) publishMsg(ctx context.Context, m *client.Msg) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	return numberOf(got)
+}
+
+// numberOf returns the number that a stream has given a message.
+func numberOf(got *client.Msg) (uint64, error) {
 	var ack published
 	if err := json.Unmarshal(got.Data, &ack); err != nil {
 		return 0, fmt.Errorf("JetStream's answer: %w", err)

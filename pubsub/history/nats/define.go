@@ -23,7 +23,7 @@ func (s *Store) Define(d history.Definition) error {
 		return history.ErrClosed
 	}
 	before, again := s.wanted[d.Name]
-	s.wanted[d.Name] = wantedDefinition{definition: d, replaces: again && !reflect.DeepEqual(before.definition, d) || before.replaces}
+	s.wanted[d.Name] = wantedDefinition{definition: d, replaces: again && !reflect.DeepEqual(before.definition, d) || before.replaces, since: time.Now()}
 	s.stream(d.Name)
 	s.mu.Unlock()
 	ctx, done := context.WithTimeout(s.ctx, s.defineTimeout())
@@ -51,13 +51,23 @@ type wantedDefinition struct {
 	definition history.Definition
 	replaces   bool // this process has put it in the place of another one, and that may not have arrived
 	done       bool
+	since      time.Time
+	why        error // it is not done
 }
 
 // refusedError is a definition that stays refused.
 type refusedError struct{ error }
 
 // define brings the definition of a history that this process wants into the document.
-func (s *Store) define(ctx context.Context, name string) error {
+func (s *Store) define(ctx context.Context, name string) (err error) {
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if w, ok := s.wanted[name]; ok && err != nil {
+			w.why = err
+			s.wanted[name] = w
+		}
+	}()
 	s.mu.Lock()
 	w := s.wanted[name]
 	s.mu.Unlock()
@@ -66,7 +76,7 @@ func (s *Store) define(ctx context.Context, name string) error {
 	}
 	d := w.definition
 	differs := false
-	err := s.changeDocument(ctx, func(doc *document) error {
+	err = s.changeDocument(ctx, func(doc *document) error {
 		differs = false
 		r := doc.Histories[name]
 		switch {

@@ -65,6 +65,7 @@ type follower struct {
 	mu       sync.Mutex
 	received []handed
 	skipped  []wire.Position
+	reach    []bool
 	set      *history.Set
 	since    map[string]uint64
 }
@@ -91,6 +92,9 @@ func (f *follower) Received(name, tenant string, m history.Kept) {
 }
 func (f *follower) Skipped(_ string, to wire.Position) {
 	f.change(func() { f.skipped = append(f.skipped, to) })
+}
+func (f *follower) Reach(_ string, is bool) {
+	f.change(func() { f.reach = append(f.reach, is) })
 }
 func (f *follower) Defined(set *history.Set, since map[string]uint64) {
 	f.change(func() { f.set, f.since = set, since })

@@ -14,6 +14,7 @@ type incoming struct {
 	messages jetstream.MessagesContext
 	expected uint64 // the number that the consumer gives its next message
 	headers  bool
+	server   string      // that the consumer is on; empty: not known
 	detach   func() bool // from the context that closes it
 }
 
@@ -47,9 +48,7 @@ func (s *Store) heartbeat() time.Duration {
 
 // open makes a consumer that begins at a number, or at the first message behind it.
 func (st *stream) open(ctx context.Context, from uint64, headers bool) (*incoming, error) {
-	calling, done := context.WithTimeout(ctx, st.store.callTimeout)
-	defer done()
-	c, err := st.store.js.CreateConsumer(calling, st.store.names.stream(st.name), jetstream.ConsumerConfig{
+	c, server, err := st.createConsumer(ctx, jetstream.ConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
 		AckPolicy: jetstream.AckNonePolicy, HeadersOnly: headers,
 		InactiveThreshold: consumerIdle, Replicas: 1, MemoryStorage: true,
@@ -57,13 +56,44 @@ func (st *stream) open(ctx context.Context, from uint64, headers bool) (*incomin
 	if err != nil {
 		return nil, fmt.Errorf("consumer: %w", err)
 	}
-	messages, err := c.Messages(jetstream.PullMaxMessages(pullMessages), jetstream.PullHeartbeat(st.store.heartbeat()), jetstream.PullExpiry(pullExpiry))
+	messages, err := c.Messages(jetstream.PullMaxMessages(pullMessages), jetstream.PullHeartbeat(st.store.heartbeat()), jetstream.PullExpiry(pullExpiry),
+		jetstream.WithMessagesErrOnMissingHeartbeat(false)) // it asks again: watchProgress says when that is in vain
 	if err != nil {
 		return nil, fmt.Errorf("consumer: %w", err)
 	}
-	in := &incoming{messages: messages, expected: 1, headers: headers}
+	in := &incoming{messages: messages, expected: 1, headers: headers, server: server}
 	in.detach = context.AfterFunc(ctx, messages.Stop)
 	return in, nil
+}
+
+// consumerTries is how many consumers are made to have one on a server that is not behind: NATS
+// draws the server, and nobody can name one.
+const consumerTries = 8
+
+// createConsumer makes a consumer, and says on which server it is.
+func (st *stream) createConsumer(ctx context.Context, config jetstream.ConsumerConfig) (jetstream.Consumer, string, error) {
+	stream := st.store.names.stream(st.name)
+	for try := 1; ; try++ {
+		calling, done := context.WithTimeout(ctx, min(time.Duration(try)*st.store.heartbeat(), st.store.callTimeout))
+		c, err := st.store.js.CreateConsumer(calling, stream, config)
+		done()
+		if errors.Is(err, context.DeadlineExceeded) && try < 3 { // what was sent while servers were cut off is lost
+			continue
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		info, server := c.CachedInfo(), ""
+		if info.Cluster != nil {
+			server = info.Cluster.Leader
+		}
+		if !st.isShunned(server) || try == consumerTries {
+			return c, server, nil
+		}
+		if err := st.store.call(ctx, "CONSUMER.DELETE."+stream+"."+info.Name, struct{}{}, &struct{}{}); err != nil {
+			return nil, "", err
+		}
+	}
 }
 
 func (in *incoming) close() {

@@ -12,11 +12,24 @@ import (
 // session receives the history until something is wrong, or nobody uses it any more. It
 // returns why it ended.
 func (st *stream) session(ctx context.Context) error {
-	s := st.store
 	select { // what asked for it so far is done by this
 	case <-st.restarts:
 	default:
 	}
+	if epoch, known := st.known(); known && !st.unsure {
+		// This needs the stream's leader alone: after a fault, the one of the definitions may come later.
+		if mark, err := st.mark(ctx); err == nil {
+			same, err := st.isSame(ctx, epoch, mark)
+			if err != nil {
+				return err
+			}
+			if same {
+				return st.receiveFrom(ctx, mark, st.confirm)
+			}
+		}
+	}
+	st.unsure = false
+	s := st.store
 	r, err := s.ensureStream(ctx, st.name)
 	if err != nil {
 		return err
@@ -28,7 +41,7 @@ func (st *stream) session(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if same, err := st.isSame(ctx, &r, mark); err != nil {
+	if same, err := st.isSame(ctx, r.epoch(), mark); err != nil {
 		return err
 	} else if !same {
 		return errors.Join(errRestart, s.beginAnew(ctx, st.name, r.Epoch, true))
@@ -47,19 +60,53 @@ func (st *stream) session(ctx context.Context) error {
 	return st.receiveFrom(ctx, mark)
 }
 
+// known returns the epoch of what this edge has received, if that is the one of the definition that it knows.
+func (st *stream) known() (epoch uint64, ok bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.epoch, st.index != nil && st.record != nil && st.epoch == st.record.epoch()
+}
+
+// confirm ends a session that began without the definitions, if they say something else.
+func (st *stream) confirm(ctx context.Context) error {
+	for {
+		r, err := st.store.ensureStream(ctx, st.name)
+		if epoch, known := st.known(); err == nil && (!known || r.epoch() != epoch || r.Count < st.epochs()) {
+			st.unsure = true
+			return errRestart
+		}
+		if err == nil {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		if ctx.Err() == nil {
+			st.store.warn("the definition of the history "+st.name+" is out of reach", err)
+		}
+		select {
+		case <-time.After(st.store.heartbeat()):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
 // mark stores a note, and returns its number. An edge that has received it has received all
-// that was stored before, from whichever replica.
+// that was stored before, from whichever replica. It may store more than one.
 func (st *stream) mark(ctx context.Context) (uint64, error) {
-	return st.store.publish(ctx, st.store.names.subjects(st.name)+rotated(markToken), nil)
+	got, err := st.store.ask(ctx, st.store.names.subjects(st.name)+rotated(markToken), nil)
+	if err != nil {
+		return 0, err
+	}
+	return numberOf(got)
 }
 
 // isSame reports whether the stream, in which a mark was stored just now, is the one that
 // this edge has received so far: it may have been lost, cut short, or put back from an older
 // copy. A new leader may not have all that was stored before it led, but it has when it has
 // stored the mark.
-func (st *stream) isSame(ctx context.Context, r *record, mark uint64) (bool, error) {
+func (st *stream) isSame(ctx context.Context, epoch, mark uint64) (bool, error) {
 	st.mu.Lock()
-	last, known := st.last, st.index != nil && st.epoch == r.epoch()
+	last, known := st.last, st.index != nil && st.epoch == epoch
 	st.mu.Unlock()
 	if !known || last.n == 0 {
 		return true, nil
@@ -68,6 +115,12 @@ func (st *stream) isSame(ctx context.Context, r *record, mark uint64) (bool, err
 		return false, nil
 	}
 	s := st.store
+	is := func(_ string, at time.Time) bool { return at.Equal(last.time) }
+	soon, done := context.WithTimeout(ctx, s.heartbeat())
+	defer done()
+	if _, err := s.getDirect(soon, s.names.stream(st.name), last.n, is); err == nil {
+		return true, nil // in a replica of what has the mark; servers without a leader of all answer nothing else
+	}
 	m, err := s.get(ctx, s.names.stream(st.name), map[string]any{"seq": last.n, "next_by_subj": s.names.subjects(st.name) + ">"})
 	switch {
 	case errors.Is(err, errGone):
@@ -114,11 +167,12 @@ func (st *stream) load(ctx context.Context, r *record, mark uint64) error {
 	if err != nil {
 		return err
 	}
-	defer in.close()
+	why := watchOver(ctx, in, func(ctx context.Context) error { return st.watchProgress(ctx, in.server, mark) })
+	defer func() { _ = why(nil) }()
 	for {
 		m, err := in.next()
 		if err != nil {
-			return err
+			return why(err)
 		}
 		st.mu.Lock()
 		if st.last.n == 0 { // what was before is gone
@@ -148,9 +202,9 @@ func (st *stream) load(ctx context.Context, r *record, mark uint64) error {
 	return nil
 }
 
-// receiveFrom receives what comes behind the last place. When all up to a mark has come,
-// the history is in reach.
-func (st *stream) receiveFrom(ctx context.Context, mark uint64) error {
+// receiveFrom receives what comes behind the last place, while more watchers of the session run. When all
+// up to a mark has come, the history is in reach.
+func (st *stream) receiveFrom(ctx context.Context, mark uint64, more ...func(context.Context) error) error {
 	st.mu.Lock()
 	from, head, anew := st.last.n+1, st.head, st.anew
 	st.anew = false
@@ -165,31 +219,15 @@ func (st *stream) receiveFrom(ctx context.Context, mark uint64) error {
 	if err != nil {
 		return err
 	}
-	defer in.close()
-	watching, stop := context.WithCancel(ctx)
-	defer stop()
-	ended := make(chan error, 1)
-	done := make(chan struct{})
-	go func() { // ends with watching
-		defer close(done)
-		ended <- st.watchSession(watching, in)
-	}()
-	defer func() { stop(); <-done }()
+	st.want(mark)
+	why := watchOver(ctx, in, append(more, st.watchSession, func(ctx context.Context) error { return st.watchProgress(ctx, in.server, mark) })...)
 	for {
 		m, err := in.next()
 		if err != nil {
-			select {
-			case why := <-ended: // it was closed for this
-				return why
-			default:
-				return err
-			}
+			return why(err)
 		}
 		st.receive(m)
-		if m.place.n >= mark {
-			st.settle()
-			st.setUp(true)
-		}
+		st.arrive()
 	}
 }
 
@@ -210,10 +248,9 @@ func (st *stream) settle() {
 }
 
 // watchSession ends a session that is to begin anew, or that nobody uses.
-func (st *stream) watchSession(ctx context.Context, in *incoming) error {
+func (st *stream) watchSession(ctx context.Context) error {
 	ticker := time.NewTicker(idleTime / 4)
 	defer ticker.Stop()
-	defer in.close()
 	for {
 		select {
 		case <-ctx.Done():

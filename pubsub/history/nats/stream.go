@@ -3,6 +3,7 @@ package nats
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,9 +39,16 @@ type stream struct {
 	underWay atomic.Int64  // see underWay
 	restarts chan struct{} // with room for one: the session is to begin anew
 
+	// of the session alone
+	stalls  int                  // sessions in a row that ended with errStalled
+	shunned map[string]time.Time // servers that were behind, and when
+	unsure  bool                 // the definitions say something else than is known
+
 	mu        sync.Mutex
 	record    *record        // as in the document; nil: not known yet
 	up        bool           // it is received, and was found to be whole
+	why       error          // while it is not: why; nil: that is not known yet
+	away      bool           // it has not been for longer than calls wait
 	changed   chan struct{}  // closed when record or up change
 	index     *index.History // nil: it was not read yet
 	epoch     uint64
@@ -51,6 +59,7 @@ type stream struct {
 	loaded    uint64        // notes up to here may be about what was removed before it was read
 	last      place         // up to here all was received
 	head      wire.Position // likewise, and handed on
+	wanted    uint64        // the history is in reach when head is there
 	times     timeline
 	cache     cache
 	fetches   map[uint64]*fetching     // by number of the message
@@ -70,7 +79,7 @@ type place struct {
 func newStream(s *Store, name string) *stream {
 	st := &stream{
 		store: s, name: name, restarts: make(chan struct{}, 1), changed: make(chan struct{}),
-		cache: cache{most: s.current.CacheBytes}, purges: map[string]chan<- purged{}, fetches: map[uint64]*fetching{},
+		cache: cache{most: s.current.CacheBytes}, purges: map[string]chan<- purged{}, fetches: map[uint64]*fetching{}, shunned: map[string]time.Time{},
 	}
 	st.out, st.trims = newOutgoing(st), newTrims(st)
 	return st
@@ -95,6 +104,7 @@ func (st *stream) run() {
 	var helpers sync.WaitGroup
 	helpers.Go(func() { st.out.run(ctx) })
 	helpers.Go(func() { st.trims.run(ctx) })
+	helpers.Go(func() { st.announce(ctx) })
 	defer func() {
 		stop()
 		helpers.Wait()
@@ -103,12 +113,9 @@ func (st *stream) run() {
 	for {
 		began := time.Now()
 		err := st.session(ctx)
-		st.setUp(false)
+		st.setDown(err)
 		if st.isIdle(errors.Is(err, errIdle)) {
 			return
-		}
-		if err != nil && ctx.Err() == nil && !errors.Is(err, errIdle) && !errors.Is(err, errRestart) {
-			st.store.warn("the history "+st.name+" is out of reach", err)
 		}
 		if pause = min(2*pause+50*time.Millisecond, time.Second); time.Since(began) > 10*time.Second {
 			pause = 0
@@ -211,11 +218,38 @@ func (st *stream) wake() {
 	st.changed = make(chan struct{})
 }
 
-func (st *stream) setUp(up bool) {
+// setDown has calls wait until what is wanted has come; why not is logged.
+func (st *stream) setDown(why error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if st.up != up {
-		st.up = up
+	st.why, st.wanted = why, math.MaxUint64
+	if st.up {
+		st.up = false
+		st.wake()
+	}
+}
+
+// want has the history be in reach when all up to a number has come.
+func (st *stream) want(n uint64) {
+	st.mu.Lock()
+	st.wanted = n
+	st.mu.Unlock()
+	st.arrive()
+}
+
+// arrive is called when something has come.
+func (st *stream) arrive() {
+	st.mu.Lock()
+	arrived := !st.up && st.index != nil && st.head.N >= st.wanted
+	st.mu.Unlock()
+	if !arrived {
+		return
+	}
+	st.settle()
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.head.N >= st.wanted && !st.up {
+		st.up, st.why = true, nil
 		st.wake()
 	}
 }

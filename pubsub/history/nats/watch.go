@@ -59,8 +59,21 @@ func (s *Store) watch(ctx context.Context) error {
 		return s.adopt(ctx)
 	}
 	s.putInForce(doc, revision)
+	// What it is watched on may be a replica that stays behind.
+	ticker := time.NewTicker(5 * s.heartbeat())
+	defer ticker.Stop()
 	for {
 		select {
+		case <-ticker.C:
+			doc, revision, err := s.readDocument(ctx)
+			if err != nil {
+				s.warn("the definitions of histories in NATS cannot be read", err)
+				continue
+			}
+			if s.isOlder(doc, revision) {
+				return s.adopt(ctx)
+			}
+			s.putInForce(doc, revision)
 		case entry, ok := <-w.Updates():
 			if !ok {
 				return errors.New("the watch has ended")
