@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"maps"
 	"slices"
 
@@ -13,6 +14,23 @@ import (
 type historyUsage struct {
 	messages int
 	bytes    int64
+}
+
+// historyUp has a series for each history that is configured.
+var historyUp = newFamily(prometheus.GaugeValue, "history_up", "Whether this edge can use a history: 0 when that is out of reach for longer than calls wait for it, or could not be defined.",
+	[]string{"history"}, func(s *snapshot, add func(float64, ...string)) {
+		for _, name := range slices.Sorted(maps.Keys(s.historyUp)) {
+			add(number01(s.historyUp[name]), name)
+		}
+	})
+
+// historiesUp says which histories of the configuration this edge can use.
+func (a *App) historiesUp() map[string]bool {
+	up, out := map[string]bool{}, a.running.outOfReach()
+	for _, name := range a.running.HistoryNames() {
+		up[name] = out[name] == nil
+	}
+	return up
 }
 
 // historyUsage is what is kept, by history; nil: the edge has no store of histories. Of a
@@ -44,6 +62,28 @@ func (a *App) historyUsage() map[string]historyUsage {
 	}
 	add(list)
 	return sums
+}
+
+// outOfReach says, by history, why this edge cannot use those that it cannot; nil: the edge has no store of
+// histories. What it has on its own disk or in memory is never out of reach.
+func (r *Running) outOfReach() map[string]error {
+	if shared, ok := r.HistoryStore().(history.Shared); ok {
+		return shared.OutOfReach()
+	}
+	return nil
+}
+
+// HistoryTroubles lists the histories that are out of reach, and those that could not be defined so far.
+func (r *Running) HistoryTroubles() (outOfReach, undefined []string) {
+	all := r.outOfReach()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if errors.Is(all[name], history.ErrUnknown) {
+			undefined = append(undefined, name)
+		} else {
+			outOfReach = append(outOfReach, name)
+		}
+	}
+	return outOfReach, undefined
 }
 
 // historyFamily has a series for each history that is configured, or keeps something.

@@ -35,6 +35,8 @@ type snapshot struct {
 	storing  *bool                      // the embedded NATS server's part in it; nil: there is none
 	byTenant bool                       // tenants are counted
 	kept     map[string]historyUsage    // by history; nil: there is no store of histories
+
+	historyUp map[string]bool // by history
 }
 
 func newFamily(kind prometheus.ValueType, name, help string, labels []string,
@@ -108,6 +110,7 @@ var hubFamilies = []family{
 
 	historyFamily("history_messages", "Messages that are kept, by history.", func(u historyUsage) float64 { return float64(u.messages) }),
 	historyFamily("history_bytes", "Bytes that are kept, bookkeeping included, by history.", func(u historyUsage) float64 { return float64(u.bytes) }),
+	historyUp,
 	historyCounter("history_stored_total", "Publishes that were stored in a history.", func(s *snapshot) uint64 { return s.Stored }),
 	historyCounter("history_repeated_total", "Publishes that were not stored, since one with the same key is.", func(s *snapshot) uint64 { return s.Repeated }),
 	historyCounter("history_replayed_total", "Deliveries that were read from a history, for subscriptions that resumed or were behind.",
@@ -238,7 +241,7 @@ func newSnapshot() *snapshot {
 		byTenant: a.limits.MetricTenants > 0,
 		writable: live.Writable(),
 	}
-	s.kept = a.historyUsage()
+	s.kept, s.historyUp = a.historyUsage(), a.historiesUp()
 	s.replicas.current, s.replicas.all = live.edge.store.replicas()
 	if storing, known := a.Storing(); known {
 		s.storing = &storing

@@ -39,6 +39,7 @@ func filled() *snapshot {
 	s := &snapshot{draining: true, writable: true, broker: "memory", byTenant: true, storing: &storing}
 	s.replicas.current, s.replicas.all = 61, 123
 	s.kept = map[string]historyUsage{"chat": {81, 82}, "prices": {83, 84}}
+	s.historyUp = map[string]bool{"chat": true, "prices": true}
 	s.Metrics = pubsub.Metrics{
 		Connections:   map[string]int{"websocket": 1, "webtransport": 2},
 		Subscriptions: 3, QueuedBytes: 4, QueueMemory: 16, Patterns: 16, Paused: 17 * time.Second,
@@ -139,14 +140,14 @@ func TestMetricsStartAtZero(t *testing.T) {
 		name, _, _ := strings.Cut(line, " ")
 		want = append(want, name+" 0")
 	}
-	zero := &snapshot{broker: "memory", byTenant: true, kept: map[string]historyUsage{"chat": {}, "prices": {}}}
+	zero := &snapshot{broker: "memory", byTenant: true, kept: map[string]historyUsage{"chat": {}, "prices": {}}, historyUp: map[string]bool{"chat": false, "prices": false}}
 	zero.Presence = new(presence.Stats)
 	for _, without := range []struct {
 		prefix string
 		set    func()
 	}{
 		{"none", func() {}}, {"millrace_tenant_", func() { zero.byTenant = false }},
-		{"millrace_history_", func() { zero.kept = nil }}, {"millrace_presence_", func() { zero.Presence = nil }},
+		{"millrace_history_", func() { zero.kept, zero.historyUp = nil, nil }}, {"millrace_presence_", func() { zero.Presence = nil }},
 	} {
 		without.set()
 		want = slices.DeleteFunc(want, func(line string) bool { return strings.HasPrefix(line, without.prefix) })

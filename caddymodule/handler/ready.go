@@ -76,6 +76,9 @@ func warnings(a *app.App) (list []string) {
 	if storing, known := a.Storing(); known && !storing {
 		list = append(list, "the embedded NATS server stores no tokens")
 	}
+	if _, undefined := a.Running().HistoryTroubles(); len(undefined) > 0 { // the log says why
+		list = append(list, "a history could not be defined: "+strings.Join(undefined, ", "))
+	}
 	return list
 }
 
@@ -99,6 +102,9 @@ func troubles(a *app.App) (list []trouble) {
 	}
 	if !live.Hub.IsLinked() {
 		list = append(list, trouble{string(wire.CodeBrokerUnavailable), "the link to the other edges is down"})
+	}
+	if out, _ := live.HistoryTroubles(); len(out) > 0 {
+		list = append(list, trouble{string(wire.CodeHistoryUnavailable), "a history is out of reach: " + strings.Join(out, ", ")})
 	}
 	return list
 }
