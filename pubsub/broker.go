@@ -97,6 +97,19 @@ type Catcher interface {
 	CatchUp(tenant string, done func())
 }
 
+// NoticeCarrier is a [Broker] that carries what the token stores of edges tell each other:
+// small messages, up to some 100 KiB, of which any may be lost. Whoever takes them does not
+// trust them.
+type NoticeCarrier interface {
+	// SendNotice hands a message to all other edges, before what else waits for the link. It
+	// does not block, keeps nothing of the message, and may lose it.
+	SendNotice(message []byte)
+	// HandleNotices sets what takes such messages of other edges, one call at a time. An error
+	// says that a message is not one that this version sends; the broker counts it as
+	// rejected. It is called once; nothing is received before.
+	HandleNotices(take func(message []byte) error)
+}
+
 // Edge is what a client has to know about an edge to choose one.
 type Edge struct {
 	Host   string `json:"host"`             // host name, with a port if it is not 443

@@ -68,7 +68,8 @@ type Broker struct {
 	catchUps        catchUps
 	inFlight        inFlight
 	requests        requests
-	presence        presence
+	presence        asides
+	notices         asides // of changes of tokens
 
 	running       sync.WaitGroup // goroutines that end with quit
 	receiving     sync.WaitGroup // goroutines that end with stopReceiving
@@ -99,8 +100,7 @@ type Broker struct {
 	flushes           []chan struct{} // closed when NATS has read what was queued before
 	lastBroadcast     uint64          // its number: our clock when it was sent, or more
 	outgoing          []*outgoing     // requests and answers, for the writer
-	outgoingBytes     int             // of these
-	outgoingPresence  int             // of messages about presence, which stand among them
+	outgoingBytes     int             // of these, without asides, which stand among them
 
 	wakeWriter    chan struct{} // wakes writeLoop
 	wakeConfirmer chan struct{} // wakes confirmLoop
@@ -127,6 +127,8 @@ func New(c Config) (*Broker, error) {
 		config: c, log: c.Log, prefix: c.Prefix + ".", name: sender(c.EdgeName),
 		id:            sender(c.EdgeName).makeID(edgeID(binary.BigEndian.Uint64(id[:]))),
 		clock:         newClock(),
+		presence:      asides{kind: kindPresence, subject: "p", what: "the presence"},
+		notices:       asides{kind: kindNotice, subject: "t", what: "the notices"},
 		incoming:      make(chan *client.Msg, incomingLen),
 		stopReceiving: make(chan struct{}),
 		quit:          make(chan struct{}),
@@ -243,7 +245,8 @@ func (b *Broker) Edges() []pubsub.Edge { return b.peers.edges(time.Now()) }
 func (b *Broker) Close() error {
 	b.closeOnce.Do(func() {
 		b.stopRequests()
-		b.stopPresence()
+		b.presence.stop()
+		b.notices.stop()
 		b.peers.setState(stateGone)
 		b.announce()
 		b.flush()

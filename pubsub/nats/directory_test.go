@@ -169,15 +169,16 @@ func (h *heard) list() []string {
 	return slices.Clone(h.messages)
 }
 
-func TestPresenceMessages(t *testing.T) {
+func TestAsides(t *testing.T) {
 	t.Parallel()
 	connect := serve(t)
 	a, _ := startBroker(t, connect)
 	b, q := startBroker(t, connect)
-	startBroker(t, connect) // has no presence
-	var ofA, ofB heard
+	startBroker(t, connect) // has no presence, and takes no notices
+	var ofA, ofB, notices heard
 	a.HandlePresence(ofA.take)
 	b.HandlePresence(ofB.take)
+	b.HandleNotices(func(message []byte) error { return notices.take("", "", message) })
 	for range 2 { // NATS has both subscriptions when it has answered
 		must(t, errors.Join(a.conn.Flush(), b.conn.Flush()))
 	}
@@ -199,9 +200,13 @@ func TestPresenceMessages(t *testing.T) {
 		must(t, nc.Publish(b.subscribePrefix+"p", body))
 	}
 	must(t, nc.Flush())
+	must(t, nc.Publish(b.subscribePrefix+"t", []byte{version, kindPresence, 0, 0, 0, 0, 0, 0, 0, 1, 'x'}))
+	must(t, nc.Flush())
+	a.SendNotice([]byte("revoked"))
+	await(t, "a notice", func() bool { return slices.Equal(notices.list(), []string{" revoked"}) })
 	a.SendPresence("", []byte("last"))
 	await(t, "the last message", func() bool { return slices.Contains(ofB.list(), a.id.String()+" last") })
-	if got := ofB.list(); len(got) != 4 || q.get().rejected != len(bad) { // with the one that the registry does not know
+	if got := ofB.list(); len(got) != 4 || q.get().rejected != len(bad)+1 { // with the one that the registry does not know
 		t.Errorf("got %q, and %d of %d are counted as refused", got, q.get().rejected, len(bad))
 	}
 }

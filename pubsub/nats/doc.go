@@ -14,7 +14,8 @@
 //	q.<tenant>.<channel>.=           a control message to all edges: a query which of them have a
 //	                                 subscriber (queries.go), or a marker (catchup.go)
 //	a                                announcements of edges (peers.go)
-//	p, p.<edge>                      a message about presence, to all edges or to this one (presence.go)
+//	p, p.<edge>                      a message about presence, to all edges or to this one (asides.go)
+//	t                                a notice of changes of tokens, to all edges (asides.go)
 //	r.<edge>                         a request to this edge, for an operator of another one (requests.go)
 //	w.<edge>.<number>                the answer to this edge's request of that number (answers.go)
 //

@@ -92,7 +92,7 @@ func (b *Broker) handleAsyncError(sub *client.Subscription, err error) {
 	}
 	if b.isRequestSubject(sub.Subject) {
 		if b.shouldLogError() {
-			b.log.Error("requests between edges, or messages about presence, are lost: more come than this edge takes")
+			b.log.Error("requests between edges, or messages about presence or tokens, are lost: more come than this edge takes")
 		}
 		return
 	}

@@ -93,8 +93,11 @@ const (
 	kindMarker  = '#' // a marker behind what the edge has published to a tenant: u64 edge that asks, or answers; see catchup.go
 )
 
-// kindPresence is a message about who is present; see presence.go.
-const kindPresence = 'p'
+// Messages beside those of clients; see asides.go.
+const (
+	kindPresence = 'p' // who is present
+	kindNotice   = 't' // which tokens were changed
+)
 
 // What edges ask each other for their operators, and answer; see answers.go.
 const (

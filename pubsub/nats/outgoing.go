@@ -3,21 +3,22 @@ package nats
 import (
 	"errors"
 	"os"
+	"slices"
 
 	client "github.com/nats-io/nats.go"
 
 	"github.com/millrace/millrace/pubsub"
 )
 
-// outgoing is a request, an answer or a message about presence on its way to the connection. The writer takes them
+// outgoing is a request, an answer or an aside on its way to the connection. The writer takes them
 // from a queue of their own, one between the messages that it finds each time: so a
-// message waits behind one of them at most.
+// message waits behind one of them at most. A notice goes first: it must arrive within a second.
 type outgoing struct {
 	subject, reply string
 	data           []byte
 	request        uint64                 // the number of a request of this edge; 0: it is none
 	short          func(kind byte) []byte // the answer in a few bytes, instead of data; nil: it has only these
-	presence       bool                   // it is neither, but about presence
+	aside          *asides                // it is neither, but one of these
 }
 
 const (
@@ -44,10 +45,14 @@ func (b *Broker) enqueueOutgoing(o *outgoing) error {
 	switch {
 	case !b.linkUp:
 		return pubsub.ErrNoLink
-	case o.presence && b.outgoingPresence+o.size() > maxOutgoingPresence, !o.presence && b.outgoingBytes+o.size() > limit:
+	case o.aside != nil && o.aside.outgoingBytes+o.size() > maxOutgoingAsides, o.aside == nil && b.outgoingBytes+o.size() > limit:
 		return pubsub.ErrTooManyRequests
 	}
-	b.outgoing = append(b.outgoing, o)
+	if o.aside == &b.notices {
+		b.outgoing = slices.Insert(b.outgoing, 0, o)
+	} else {
+		b.outgoing = append(b.outgoing, o)
+	}
 	b.countOutgoing(o, o.size())
 	signal(b.wakeWriter)
 	return nil
@@ -69,8 +74,8 @@ func (b *Broker) nextOutgoing() *outgoing {
 
 // countOutgoing adds n bytes to what waits. The caller holds b.mu.
 func (b *Broker) countOutgoing(o *outgoing, n int) {
-	if o.presence {
-		b.outgoingPresence += n
+	if o.aside != nil {
+		o.aside.outgoingBytes += n
 		return
 	}
 	b.outgoingBytes += n
@@ -80,7 +85,7 @@ func (b *Broker) countOutgoing(o *outgoing, n int) {
 func (b *Broker) dropOutgoing() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.outgoing, b.outgoingBytes, b.outgoingPresence = nil, 0, 0
+	b.outgoing, b.outgoingBytes, b.presence.outgoingBytes, b.notices.outgoingBytes = nil, 0, 0, 0
 }
 
 // sendOutgoing publishes a request or an answer. For the writer.

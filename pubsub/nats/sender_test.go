@@ -79,12 +79,12 @@ func TestForgedSender(t *testing.T) {
 	must(t, b.conn.Flush())
 	member := binary.BigEndian.AppendUint64([]byte{version, kindPresence}, uint64(friend.id))
 	forged := map[string][]byte{
-		presenceTo(""):            append(member, "forged"...),
-		presenceTo(b.id.String()): append(member, "forged"...),
-		"a":                       announcementOf(friend.id, "foe.example.com", stateGone),
-		"b.t.c.=":                 appendBroadcast(nil, friend.id, number, body{payload: []byte("forged")}),
-		"q.t.c.=":                 appendControl(nil, kindQuery, friend.id),
-		direct(b.id) + "t.c.=":    appendControl(nil, kindNo, friend.id),
+		b.presence.to(""):            append(member, "forged"...),
+		b.presence.to(b.id.String()): append(member, "forged"...),
+		"a":                          announcementOf(friend.id, "foe.example.com", stateGone),
+		"b.t.c.=":                    appendBroadcast(nil, friend.id, number, body{payload: []byte("forged")}),
+		"q.t.c.=":                    appendControl(nil, kindQuery, friend.id),
+		direct(b.id) + "t.c.=":       appendControl(nil, kindNo, friend.id),
 	}
 	for subject, data := range forged {
 		for _, m := range []*client.Msg{

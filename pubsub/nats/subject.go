@@ -39,10 +39,10 @@ func (b *Broker) splitRequestSubject(subject string) (from sender, kind, rest st
 }
 
 // isRequestSubject reports whether a subscription is to requests, to answers, or to messages
-// about presence.
+// beside those of clients.
 func (b *Broker) isRequestSubject(subject string) bool {
 	rest := strings.TrimPrefix(subject, b.subscribePrefix)
-	return rest == presenceTo("") || rest == presenceTo(b.id.String()) || rest == requestsTo(b.id) || strings.HasPrefix(rest, answersTo(b.id))
+	return rest == b.notices.to("") || rest == b.presence.to("") || rest == b.presence.to(b.id.String()) || rest == requestsTo(b.id) || strings.HasPrefix(rest, answersTo(b.id))
 }
 
 // subscriptionTenant returns the tenant of a subscription to messages of one tenant, as it
