@@ -17,25 +17,54 @@ func (s *Store) confirm(at time.Time) {
 
 // dropUnseen ends a full reading: records that it has not seen are gone. It may not
 // have seen a record that was written again and again meanwhile: so the leader is
-// asked about each, unless the bucket was replaced.
+// asked about each, unless the bucket was replaced. A leader that is behind may say for a
+// moment that there is none (see behind.go): so it is asked once more, after that moment.
 func (s *Store) dropUnseen(ctx context.Context, round, revision uint64, replaced bool) error {
-	for _, key := range s.mirror.unseen(round, revision) {
-		var m *message
-		if !replaced {
-			var err error
-			if m, err = s.lastMessageWithTimeout(ctx, s.subject(key.kind, key.id)); err != nil {
-				return err
-			}
-		}
-		if m == nil {
-			s.mirror.removeUnseen(key, round, revision)
-			continue
-		}
-		if err := s.applyLatest(key.kind, key.id, m); err != nil {
+	unseen := s.mirror.unseen(round, revision)
+	for tries := 2; tries > 0 && !replaced && len(unseen) > 0; tries-- {
+		none, err := s.refreshAll(ctx, unseen)
+		if err != nil {
 			return err
 		}
+		if unseen = none; len(none) == 0 || tries == 1 {
+			break
+		}
+		select {
+		case <-time.After(dropDelay):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		switch b, err := s.bucketState(ctx); {
+		case err != nil:
+			return err
+		case b.lastRevision < revision:
+			return errBehind
+		}
+	}
+	for _, key := range unseen {
+		s.mirror.removeUnseen(key, round, revision)
 	}
 	return nil
+}
+
+// dropDelay is after how long the leader is asked again about what it does not have.
+const dropDelay = time.Second
+
+// refreshAll asks the leader about records, and returns those that it does not have.
+func (s *Store) refreshAll(ctx context.Context, keys []entryKey) (none []entryKey, err error) {
+	for _, key := range keys {
+		m, err := s.lastMessageWithTimeout(ctx, s.subject(key.kind, key.id))
+		if err == nil {
+			err = s.applyLatest(key.kind, key.id, m)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if m == nil {
+			none = append(none, key)
+		}
+	}
+	return none, nil
 }
 
 // apply brings a message of the bucket, which has the key name, into the copy.

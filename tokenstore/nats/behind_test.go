@@ -1,7 +1,6 @@
 package nats
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -114,31 +113,25 @@ func TestProbeAnswers(t *testing.T) {
 	}
 }
 
-// leaderless answers as a replica without a leader does.
-type leaderless struct{ jetstream.JetStream }
-
-func (l leaderless) Stream(ctx context.Context, name string) (jetstream.Stream, error) {
-	s, err := l.JetStream.Stream(ctx, name)
-	return leaderlessStream{s}, err
-}
-
-type leaderlessStream struct{ jetstream.Stream }
-
-func (l leaderlessStream) CachedInfo() *jetstream.StreamInfo {
-	info := *l.Stream.CachedInfo()
-	info.Cluster = &jetstream.ClusterInfo{Name: "test"}
-	return &info
-}
-
-// A replica without a leader does not know what others may have revoked, so nothing is taken
-// from it. TestReplicaAlone has a real one.
-func TestNoLeader(t *testing.T) {
-	t.Parallel()
-	s := openOne(t)
-	s.stop()
-	s.running.Wait()
-	s.js = leaderless{s.js}
-	if _, err := s.bucketState(t.Context()); !errors.Is(err, errNoLeader) {
-		t.Errorf("got %v", err)
+// What servers answer about the bucket counts if it comes from a leader that a majority follows.
+func TestStateOfLeader(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer string
+		want   error
+	}{
+		"one server":       {`"state":{"last_seq":7}`, nil},
+		"leader":           {`"state":{"last_seq":7},"cluster":{"leader":"a","replicas":[{"active":2000000000},{"active":60000000000}]}`, nil},
+		"new leader":       {`"state":{"last_seq":7},"cluster":{"leader":"a","replicas":[{"active":0},{"active":0}]}`, nil},
+		"no leader":        {`"cluster":{"replicas":[{"active":1},{"active":1}]}`, errNoLeader},
+		"leader of before": {`"cluster":{"leader":"a","replicas":[{"active":15000000000},{"active":15000000000}]}`, errNoLeader},
+		"not available":    {`"error":{"code":503,"err_code":10008}`, errNoLeader},
+		"all servers away": {`"error":{"code":500,"err_code":10118}`, errNoLeader},
+		"no bucket":        {`"error":{"code":404,"err_code":10059}`, jetstream.ErrStreamNotFound},
+		"half of them":     {`"cluster":{"leader":"a","replicas":[{"active":1},{"active":9000000000},{"active":9000000000}]}`, errNoLeader},
+	} {
+		b, err := parseState([]byte("{" + c.answer + "}"))
+		if !errors.Is(err, c.want) || err == nil && b.lastRevision != 7 {
+			t.Errorf("%s: %+v, %v, want %v", name, b, err, c.want)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package nats
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -57,34 +58,70 @@ type bucketState struct {
 	replicas, current int // servers that should hold the bucket, and those that have all of it
 }
 
-// errNoLeader is returned when a replica without a leader answered for itself.
-var errNoLeader = errors.New("the bucket has no leader")
-
 // bucketState asks the leader of the bucket.
-func (s *Store) bucketState(ctx context.Context) (bucketState, error) {
+func (s *Store) bucketState(ctx context.Context) (b bucketState, err error) {
 	ctx, done := context.WithTimeout(ctx, s.config.callTimeout)
 	defer done()
-	stream, err := s.js.Stream(ctx, s.streamName()) // asks for its state
-	if err != nil {
-		return bucketState{}, err
+	err = s.answers.call(ctx, s.apiSubject("STREAM.INFO."+s.streamName()), nil, func(answer []byte) error {
+		b, err = parseState(answer)
+		return err
+	})
+	return b, err
+}
+
+// maxUnheard is for how long a leader may not have heard of a majority. The followers answer
+// it once a second at least, and elect another one after 4 s at the earliest.
+const maxUnheard = 3 * time.Second
+
+// parseState reads the answer of STREAM.INFO. It returns an errNoLeader for that of a server
+// that does not lead the bucket, or may no longer do so without knowing: as one that was
+// frozen, or is cut off from the others.
+func parseState(answer []byte) (bucketState, error) {
+	var info struct {
+		Error *jetstream.APIError `json:"error"`
+		jetstream.StreamInfo
 	}
-	info := stream.CachedInfo()
-	if info.Cluster != nil && info.Cluster.Leader == "" {
-		return bucketState{}, errNoLeader
+	if err := json.Unmarshal(answer, &info); err != nil {
+		return bucketState{}, fmt.Errorf("JetStream's answer: %w", err)
+	}
+	if info.Error != nil {
+		return bucketState{}, asLeaderError(info.Error)
 	}
 	b := bucketState{
 		created: info.Created, lastRevision: info.State.LastSeq, inMemory: info.Config.Storage == jetstream.MemoryStorage,
 		replicas: 1, current: 1, // the server that answered
 	}
-	if info.Cluster != nil {
-		for _, r := range info.Cluster.Replicas {
-			b.replicas++
-			if r.Current && !r.Offline {
-				b.current++
-			}
+	if info.Cluster == nil {
+		return b, nil
+	}
+	heard := 1
+	for _, r := range info.Cluster.Replicas {
+		b.replicas++
+		if r.Current && !r.Offline {
+			b.current++
+		}
+		if r.Active < maxUnheard { // 0: it has just become the leader
+			heard++
 		}
 	}
+	switch {
+	case info.Cluster.Leader == "":
+		return bucketState{}, fmt.Errorf("%w: a replica knows of none", errNoLeader)
+	case heard <= b.replicas/2:
+		return bucketState{}, fmt.Errorf("%w: %s has heard of %d of %d servers in the last %v", errNoLeader, info.Cluster.Leader, heard, b.replicas, maxUnheard)
+	}
 	return b, nil
+}
+
+// asLeaderError is the error for an answer of JetStream that is one.
+func asLeaderError(e *jetstream.APIError) error {
+	switch e.ErrorCode {
+	case codeNotAvailable, codeStreamOffline: // a server that has no leader says so
+		return fmt.Errorf("%w: %w", errNoLeader, e)
+	case jetstream.JSErrCodeStreamNotFound:
+		return jetstream.ErrStreamNotFound
+	}
+	return e
 }
 
 // lastRevision returns the revision of the last message that the bucket has, 0 if it

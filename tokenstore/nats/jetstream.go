@@ -23,11 +23,13 @@ const operationHeader = "KV-Operation"
 // Error codes of JetStream that its client does not name.
 const (
 	codeAccountExceeded  jetstream.ErrorCode = 10002 // the account has no room for more
+	codeNotAvailable     jetstream.ErrorCode = 10008 // JetStream, or the bucket, has no leader
 	codeTooManyStreams   jetstream.ErrorCode = 10027 // the account may have no more streams
 	codeMemoryExceeded   jetstream.ErrorCode = 10028 // account or server have no room in memory
 	codeStorageExceeded  jetstream.ErrorCode = 10047 // account or server have no room on disk
 	codeStoreFailed      jetstream.ErrorCode = 10077 // the reason is only in the description
 	codeMaxBytesRequired jetstream.ErrorCode = 10113 // the account wants max_bytes for each stream
+	codeStreamOffline    jetstream.ErrorCode = 10118 // all servers of the bucket are away
 	codeMaxBytesTooLarge jetstream.ErrorCode = 10122 // the account allows less for a stream
 )
 
@@ -74,11 +76,12 @@ func (s *Store) getMessage(ctx context.Context, which map[string]any) (*message,
 	if err != nil {
 		return nil, err
 	}
-	answer, err := s.conn.RequestWithContext(ctx, s.apiSubject("STREAM.MSG.GET."+s.streamName()), request)
-	if err != nil {
-		return nil, err
-	}
-	return parseMessage(answer.Data)
+	var m *message
+	err = s.answers.call(ctx, s.apiSubject("STREAM.MSG.GET."+s.streamName()), request, func(answer []byte) error {
+		m, err = parseMessage(answer)
+		return err
+	})
+	return m, err
 }
 
 // parseMessage reads the answer of STREAM.MSG.GET; nil: there is no such message.
@@ -99,7 +102,7 @@ func parseMessage(answer []byte) (*message, error) {
 	case got.Error != nil && got.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound, got.Error == nil && got.Message == nil:
 		return nil, nil
 	case got.Error != nil:
-		return nil, got.Error
+		return nil, asLeaderError(got.Error)
 	}
 	m := &message{subject: got.Message.Subject, revision: got.Message.Sequence, value: got.Message.Data}
 	if len(got.Message.Header) > 0 {

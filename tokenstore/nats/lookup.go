@@ -184,7 +184,7 @@ func (s *Store) fetch(ctx context.Context, kind tokenstore.Kind, id string, answ
 				err = s.fetchOnce(limited, kind, id)
 			}
 			time.AfterFunc(time.Until(release), func() { <-s.lookups.fetches })
-			if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, client.ErrNoResponders) {
+			if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, client.ErrNoResponders) && !errors.Is(err, errNoLeader) {
 				return err
 			}
 			trouble = errUnanswered

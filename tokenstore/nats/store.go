@@ -57,6 +57,7 @@ type Store struct {
 	log       *zap.Logger
 	conn      *client.Conn
 	js        jetstream.JetStream
+	answers   answers
 	mirror    *mirror
 	freshness freshness
 	replicas  replicas
@@ -124,6 +125,10 @@ func Open(c Config) (*Store, error) {
 	if err != nil {
 		s.conn.Close()
 		return nil, fmt.Errorf("JetStream: %w", err)
+	}
+	if err := s.answers.listen(s.conn); err != nil {
+		s.conn.Close()
+		return nil, fmt.Errorf("subscribe to answers: %w", err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
