@@ -112,7 +112,7 @@
 // follower.mu and sequencers.mu. Follow and Unfollow are called with tenant.mu held.
 //
 // A token store may hold locks of its own while it calls [Hub.TokenRevoked],
-// [Hub.TokenRenewed] or [Hub.TokensUnverifiable], which take Hub.mu and Session.mu, one after
+// [Hub.TokenRenewed], [Hub.TokenUnverifiable] or [Hub.TokensUnverifiable], which take Hub.mu and Session.mu, one after
 // the other, and wait for nothing. So what they cause, such as the end of a presence, with its
 // hooks, is done by goroutines of the hub.
 //

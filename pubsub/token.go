@@ -119,6 +119,14 @@ func (h *Hub) TokenRenewed(tokenID string, expiresAt time.Time, version uint64) 
 	}
 }
 
+// TokenUnverifiable closes every session of a token: it is not known any more whether the
+// token is still valid. It waits for none of them.
+func (h *Hub) TokenUnverifiable(tokenID string) {
+	for _, s := range h.listSessionsOf(tokenID) {
+		s.closeWithError(wire.CloseTryLater, wire.CodeTokenUnverifiable)
+	}
+}
+
 // TokensUnverifiable closes every session: it is not known any more whether their
 // tokens are still valid.
 func (h *Hub) TokensUnverifiable() {

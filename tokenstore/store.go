@@ -133,6 +133,19 @@ type Replica interface {
 	CatchUp(ctx context.Context) error
 }
 
+// A Linker is a [Replica] whose processes can also tell each other of revocations by a link of
+// their own, for the time when the store itself is slow to. A notice is only a reason to
+// ask the store: neither it nor who sent it is trusted, and each may be lost.
+type Linker interface {
+	// Link adds a link. send hands a notice to the other processes; it must not block, and
+	// must not call the store. doubt is called with the id of an access token that was changed
+	// elsewhere, as far as is known, where the store does not say within half a second how:
+	// connections with it should end. It must not block either. take takes a notice of
+	// another process; it does not block, keeps nothing of it, and returns an error if it is
+	// not one. unlink removes the link; a call of send or doubt may still be under way then.
+	Link(send func(notice []byte), doubt func(tokenID string)) (take func(notice []byte) error, unlink func())
+}
+
 // Optional interfaces of a [Store] that report its state. Their methods do not block,
 // and may be called concurrently.
 type (

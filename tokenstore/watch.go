@@ -15,6 +15,12 @@ func (s *Service) Watch(fn func(Event)) (stop func()) {
 	})
 }
 
+// MayEnd reports whether a change of a record may have ended what it permitted: those who
+// use it have to hear of that. A refresh, for example, does not.
+func MayEnd(c Change) bool {
+	return c.Record.Kind == KindMaster || c.Record.Kind == KindAccess && eventOf(c).Revoked
+}
+
 func eventOf(c Change) Event {
 	e := Event{TokenID: c.Record.ID, Version: c.Record.Version}
 	var r struct {

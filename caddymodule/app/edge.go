@@ -126,7 +126,24 @@ func newEdge(key edgeKey, sm guest.StoreModule, bm guest.BrokerModule, limits pu
 			stop()
 		}
 	}
+	e.linkStore()
 	return e, nil
+}
+
+// linkStore lets the store tell the other edges of revocations by the broker, too.
+func (e *edge) linkStore() {
+	linker, links := e.store.Store.(tokenstore.Linker)
+	carrier, carries := e.broker.(pubsub.NoticeCarrier)
+	if !links || !carries {
+		return
+	}
+	take, unlink := linker.Link(carrier.SendNotice, e.hub.TokenUnverifiable)
+	carrier.HandleNotices(take)
+	stop := e.stop
+	e.stop = func() {
+		unlink()
+		stop()
+	}
 }
 
 // use puts a configuration's limits in force.

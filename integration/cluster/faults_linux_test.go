@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -24,6 +25,7 @@ import (
 type lab struct {
 	*harness.Overlay
 	links  [][]*natstest.Proxy // of each edge
+	calm   [3]func()           // ends the flapping of its links
 	random *rand.Rand
 	faults []fault
 }
@@ -38,7 +40,15 @@ var labCaddyfile = strings.Replace(harness.DefaultCaddyfile, "\tpubsub\n", "\tpu
 
 func newLab(t *testing.T) *lab {
 	t.Helper()
-	return &lab{Overlay: &harness.Overlay{T: t}, random: rand.New(rand.NewPCG(harness.Seed(t), 0))}
+	l := &lab{Overlay: &harness.Overlay{T: t}, random: rand.New(rand.NewPCG(harness.Seed(t), 0))}
+	t.Cleanup(func() {
+		for at, e := range l.Edges {
+			if t.Failed() {
+				t.Logf("edge %d wrote:\n%s", at, e.Output())
+			}
+		}
+	})
+	return l
 }
 
 // beside has a NATS server for each edge, which its edge reaches by a proxy. more is of the token store.
@@ -55,6 +65,7 @@ func beside(t *testing.T, more string) *lab {
 	l.awaitAll()
 	l.faults = []fault{
 		{"cut off from NATS", l.on((*natstest.Proxy).Hold), l.on(heal)},
+		{"flapping link to NATS", l.flap, func(at int) { l.calm[at]() }},
 		{"killed server", func(at int) { l.Nodes[at].Kill(t) }, func(at int) { l.Nodes[at].Restart(t) }},
 	}
 	return l
@@ -85,6 +96,7 @@ func inside(t *testing.T) *lab {
 		{"kill", func(at int) { l.Edges[at].Kill() }, l.start},
 		{"freeze", signal(syscall.SIGSTOP), signal(syscall.SIGCONT)},
 		{"partition", l.on((*natstest.Proxy).Hold), l.on(heal)},
+		{"flapping links", l.flap, func(at int) { l.calm[at]() }},
 	}
 	if netlab.Possible() == nil {
 		l.faults = append(l.faults, fault{"full disk", func(at int) { smalldisk.Fill(t, disks[at]) }, func(at int) { smalldisk.Free(t, disks[at]) }})
@@ -111,6 +123,32 @@ func (l *lab) on(do func(*natstest.Proxy)) func(at int) {
 func heal(link *natstest.Proxy) {
 	link.Delay(0, 0)
 	link.Heal()
+}
+
+// flap makes the links of an edge go down and up again, until calm.
+func (l *lab) flap(at int) {
+	end, ended, random := make(chan struct{}), make(chan struct{}), rand.New(rand.NewPCG(l.random.Uint64(), 0))
+	l.calm[at] = sync.OnceFunc(func() {
+		close(end)
+		<-ended
+		l.on(heal)(at)
+	})
+	l.T.Cleanup(l.calm[at])
+	go func() { // ends with calm
+		defer close(ended)
+		for down := true; ; down = !down {
+			change, most := (*natstest.Proxy).Resume, 500
+			if down {
+				change, most = (*natstest.Proxy).Hold, 1500
+			}
+			l.on(change)(at)
+			select {
+			case <-time.After(time.Duration(random.IntN(most)) * time.Millisecond):
+			case <-end:
+				return
+			}
+		}
+	}()
 }
 
 // start starts an edge that has ended.
@@ -224,12 +262,9 @@ func (l *lab) play(takes time.Duration, list ...fault) {
 		await("a revocation", func() bool { return through.Revoke(through.Master, token).Status == http.StatusOK })
 		done := time.Now()
 		for _, at := range healthy {
-			err, closed := natstest.Receive(l.T, "the end of a session", over[i][at]), new(harness.Closed)
-			if !errors.As(err, &closed) || closed.Code != wire.CloseForbidden {
-				l.T.Errorf("%s: a session of a revoked token ended with %v", name, err)
-			}
+			l.expectEnded(over[i][at])
 			longest = max(longest, time.Since(done))
-			if status := handshake(l.Edges[at], token); status != http.StatusUnauthorized {
+			if status := handshake(l.Edges[at], token); !refused(status) {
 				l.T.Errorf("%s: edge %d answers a token that is revoked with %d", name, at, status)
 			}
 		}
@@ -265,6 +300,65 @@ func (l *lab) play(takes time.Duration, list ...fault) {
 	}
 	if harness.Soaking && longest > time.Second {
 		l.T.Errorf("%s: a revocation came after %v", name, longest)
+	}
+}
+
+// expectEnded waits for the end of a session of a revoked token. Where the bucket cannot say
+// what became of the token, another edge has said that it was changed.
+func (l *lab) expectEnded(over <-chan error) {
+	l.T.Helper()
+	err, closed := natstest.Receive(l.T, "the end of a session", over), new(harness.Closed)
+	if !errors.As(err, &closed) || closed.Code != wire.CloseForbidden && closed.Code != wire.CloseTryLater {
+		l.T.Errorf("a session of a revoked token ended with %v", err)
+	}
+}
+
+// refused reports whether an edge has let nobody in, for certain or until the bucket can be asked.
+func refused(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusServiceUnavailable
+}
+
+// An edge that was stopped, and goes on, accepts nothing that was revoked meanwhile, not even
+// before it can reach the others; and in a soak its sessions end within a second.
+func TestStoppedEdge(t *testing.T) {
+	t.Parallel()
+	l := inside(t)
+	for at, e := range l.Edges { // one of them leads the bucket
+		other := l.Edges[(at+1)%len(l.Edges)]
+		var tokens []string
+		var over []chan error
+		for range harness.AtLength(5, 50) {
+			token := awaitToken(l.Overlay, 0)
+			s, ended := awaitSession(e, token), make(chan error, 1)
+			go func() { ended <- s.UntilEnd() }() // ends with the session, or the link's timeout
+			tokens, over = append(tokens, token), append(over, ended)
+		}
+		e.Signal(syscall.SIGSTOP)
+		stopped := time.Now()
+		for _, token := range tokens {
+			other.Poll("a revocation", func() bool { return other.Revoke(other.Master, token).Status == http.StatusOK })
+		}
+		other.Poll("the others to take it for gone", func() bool { return time.Since(stopped) > harness.AtLength(8*time.Second, 20*time.Second) })
+		e.Signal(syscall.SIGCONT)
+		resumed := time.Now()
+		var handshakes sync.WaitGroup
+		for _, token := range tokens {
+			handshakes.Go(func() {
+				if status := handshake(e, token); !refused(status) {
+					t.Errorf("edge %d answers a token that is revoked with %d, %v after it went on", at, status, time.Since(resumed))
+				}
+			})
+		}
+		for _, ended := range over {
+			l.expectEnded(ended)
+		}
+		took := time.Since(resumed)
+		handshakes.Wait()
+		t.Logf("edge %d: the last session of a revoked token ended %v after it went on", at, took)
+		if harness.Soaking && took > time.Second {
+			t.Errorf("edge %d: a session of a revoked token ended %v after it went on", at, took)
+		}
+		l.awaitAll()
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 // confirm notes that the copy was, at a time, what the bucket had.
 func (s *Store) confirm(at time.Time) {
 	s.freshness.confirm(at)
+	s.mirror.release(at)
 	s.lookups.resolveConfirmed(at)
 }
 

@@ -102,7 +102,7 @@ func TestProbeAnswers(t *testing.T) {
 		{bucketState{}, 7, errNoLeader, false, nil},
 		{bucketState{}, 7, jetstream.ErrStreamNotFound, false, jetstream.ErrStreamNotFound},
 	} {
-		s := &Store{lookups: newLookups()}
+		s := &Store{lookups: newLookups(), mirror: newMirror()}
 		s.freshness.start(time.Hour, time.Hour)
 		p := &progress{copyState: copyState{created: made, applied: 7, complete: true}}
 		current, err := s.confirmIfCurrent(p, probe{bucketState: c.b, applied: c.sent, sentAt: made, err: c.err})

@@ -20,6 +20,10 @@ type freshness struct {
 
 	mu          sync.Mutex    // guards the rest
 	confirmedAt time.Time     // when the copy was last known to be what the bucket has
+	answeredAt  time.Time     // when the leader last answered a probe
+	pulseAt     time.Time     // when the process last ran, see pulse; zero: nobody looks
+	resumedAt   time.Time     // when it went on after it had stood still
+	stoodStill  time.Duration // for how long, until takeStandstill
 	stale       bool          // confirmedAt is too long ago
 	lastError   error         // why the copy stopped following the bucket, the last time
 	refused     chan struct{} // closed while lastError is errRefused

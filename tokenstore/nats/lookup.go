@@ -28,6 +28,8 @@ const (
 	lookupDelay = 250 * time.Millisecond
 	// maxFetches bounds the requests for ids in any confirmSpacing.
 	maxFetches = 4
+	// checkedFor is how long the leader's word on a doubted record is enough.
+	checkedFor = sureFor / 2
 	// fetchTries is how often a look-up asks for its id if no server answers at all.
 	fetchTries = 10
 )
@@ -45,6 +47,7 @@ type lookups struct {
 	mu      sync.Mutex
 	waiting int // calls between enter and leave
 	byKey   map[entryKey]map[*lookup]struct{}
+	checked map[entryKey]time.Time // records for which the leader was asked since the copy was last confirmed
 }
 
 // lookup is a call that waits for one record.
@@ -56,8 +59,26 @@ type lookup struct {
 func newLookups() *lookups {
 	return &lookups{
 		confirmWanted: make(chan struct{}, 1), fetches: make(chan struct{}, maxFetches),
-		byKey: map[entryKey]map[*lookup]struct{}{},
+		byKey: map[entryKey]map[*lookup]struct{}{}, checked: map[entryKey]time.Time{},
 	}
+}
+
+// note notes when the leader was asked about a record.
+func (l *lookups) note(key entryKey, at time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.checked) >= maxLookups {
+		clear(l.checked)
+	}
+	l.checked[key] = at
+}
+
+// wasChecked reports whether the leader was asked about a record a moment ago.
+func (l *lookups) wasChecked(key entryKey, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at, checked := l.checked[key]
+	return checked && elapsed(at, now) < checkedFor
 }
 
 // enter counts a call that is about to wait; leave must follow.
@@ -121,6 +142,9 @@ func (l *lookups) resolveArrived(c tokenstore.Change) {
 func (l *lookups) resolveConfirmed(at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !at.IsZero() {
+		clear(l.checked)
+	}
 	for key, waiting := range l.byKey {
 		for w := range waiting {
 			if !w.since.After(at) {
@@ -134,9 +158,9 @@ func (l *lookups) resolveConfirmed(at time.Time) {
 	}
 }
 
-// lookUp returns a record that was not in the copy, or ErrNotFound once it is certain
-// that the bucket does not have it either.
-func (s *Store) lookUp(ctx context.Context, kind tokenstore.Kind, id string) (tokenstore.Record, error) {
+// lookUp returns a record that was not in the copy, or that is doubted, or ErrNotFound once
+// it is certain that the bucket does not have it either.
+func (s *Store) lookUp(ctx context.Context, key entryKey, doubted bool) (tokenstore.Record, error) {
 	if !s.conn.IsConnected() {
 		return tokenstore.Record{}, errNotConnected
 	}
@@ -144,11 +168,11 @@ func (s *Store) lookUp(ctx context.Context, kind tokenstore.Kind, id string) (to
 		return tokenstore.Record{}, err
 	}
 	defer s.lookups.leave()
-	key := entryKey{kind, id}
+	kind, id := key.kind, key.id
 	w := s.lookups.add(key)
 	defer s.lookups.remove(key, w)
 	signal(s.lookups.confirmWanted)
-	if rec, ok := s.mirror.get(kind, id); ok { // it arrived before the look-up was added
+	if rec, ok := s.mirror.get(kind, id); ok && !doubted { // it arrived before the look-up was added
 		return rec, nil
 	}
 	lag := time.NewTimer(lookupDelay)
@@ -202,6 +226,10 @@ func (s *Store) fetch(ctx context.Context, kind tokenstore.Kind, id string, answ
 func (s *Store) fetchOnce(ctx context.Context, kind tokenstore.Kind, id string) error {
 	ctx, done := context.WithTimeout(ctx, s.config.callTimeout/fetchTries)
 	defer done()
+	at := time.Now()
 	_, err := s.refresh(ctx, kind, id)
+	if err == nil {
+		s.lookups.note(entryKey{kind, id}, at)
+	}
 	return err
 }

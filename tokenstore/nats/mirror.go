@@ -23,6 +23,9 @@ type mirror struct {
 	entries        map[entryKey]entry
 	laterFormat    map[entryKey]error                        // of these, the ones that a later version has written
 	sorted         map[tokenstore.Kind]*btree.BTreeG[string] // ids of the records that are not deleted
+	holds          map[entryKey]hold                         // of records that are not deleted
+	recent         []change                                  // the last ones that may have ended a right
+	oldest         int                                       // of recent, once it has maxRecent
 }
 
 type entryKey struct {
@@ -44,7 +47,8 @@ type entry struct {
 const tombstoneTTL = time.Minute
 
 func newMirror() *mirror {
-	return &mirror{now: time.Now, entries: map[entryKey]entry{}, laterFormat: map[entryKey]error{}, sorted: map[tokenstore.Kind]*btree.BTreeG[string]{}}
+	return &mirror{now: time.Now, entries: map[entryKey]entry{}, laterFormat: map[entryKey]error{},
+		sorted: map[tokenstore.Kind]*btree.BTreeG[string]{}, holds: map[entryKey]hold{}}
 }
 
 // version returns the version of a revision. The caller holds m.mu.
@@ -81,6 +85,9 @@ func (m *mirror) put(rec tokenstore.Record, round uint64) (version uint64) {
 	}
 	m.entries[key] = entry{record: rec, round: max(old.round, round)}
 	delete(m.laterFormat, key)
+	if known {
+		m.noteChange(key, tokenstore.Change{Record: rec})
+	}
 	m.watchers.Notify(tokenstore.Change{Record: clone(rec)})
 	return rec.Version
 }
@@ -103,6 +110,7 @@ func (m *mirror) remove(kind tokenstore.Kind, id string, revision uint64) {
 func (m *mirror) markDeleted(key entryKey, version uint64) {
 	old, known := m.entries[key]
 	if known && old.deletedAt.IsZero() {
+		m.noteChange(key, tokenstore.Change{Record: tokenstore.Record{Kind: key.kind, Version: version}, Deleted: true})
 		m.notifyDeleted(old.record, version)
 		m.idTree(key.kind).Delete(key.id)
 	}
@@ -150,6 +158,8 @@ func (m *mirror) rebase() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.versionOffset = m.highestVersion
+	m.recent, m.oldest = nil, 0
+	clear(m.holds)
 }
 
 // pruneTombstones removes the tombstones of records that were deleted long ago.

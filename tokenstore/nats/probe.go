@@ -45,20 +45,29 @@ type probe struct {
 type prober struct {
 	store       *Store
 	progress    *progress
-	answers     chan probe    // probes that were answered, or failed
-	catchUpDone chan struct{} // signals that catchUp has ended
-	lastSent    time.Time     // when the last probe was sent
-	inFlight    int           // number of probes without an answer yet
-	catchingUp  bool          // catchUp runs
+	answers     chan probe // probes that were answered, or failed
+	catchUpDone chan error // how catchUp has ended
+	lastSent    time.Time  // when the last probe was sent
+	inFlight    int        // number of probes without an answer yet
+	catchingUp  bool       // catchUp runs
+	resolved    chan error // how resolveHolds has ended
+	resolving   bool       // it runs
 	lag         lag
+
+	lastError  error     // why the copy was not confirmed, the last time
+	loggedAt   time.Time // when the log last said that it is not; zero: not since it was
+	stoodLogAt time.Time // when the log last said that the process stood still
 }
 
 // probeLoop keeps the copy confirmed. It runs until Close cancels ctx.
 func (s *Store) probeLoop(ctx context.Context, progress *progress) {
-	p := prober{store: s, progress: progress, answers: make(chan probe), catchUpDone: make(chan struct{})}
+	p := prober{store: s, progress: progress, answers: make(chan probe), catchUpDone: make(chan error), resolved: make(chan error)}
+	s.freshness.pulse(time.Now())
+	defer s.freshness.endPulse()
 	tick := time.NewTimer(probeInterval)
 	defer tick.Stop()
 	for {
+		p.logStandstill(time.Now())
 		select {
 		case <-s.lookups.confirmWanted:
 			if p.inFlight < maxInFlightForLookups { // else the next answer signals confirmWanted again
@@ -67,29 +76,38 @@ func (s *Store) probeLoop(ctx context.Context, progress *progress) {
 		case <-tick.C:
 			tick.Reset(probeInterval)
 			p.send(ctx)
+			p.chase(ctx)
+			p.logUnconfirmed(time.Now())
 		case answer := <-p.answers:
 			p.inFlight--
 			p.handle(ctx, answer)
 			s.lookups.resolveConfirmed(time.Time{}) // signals confirmWanted again if look-ups still wait
-		case <-p.catchUpDone:
+		case err := <-p.catchUpDone:
 			p.catchingUp = false
+			p.note(err)
+		case err := <-p.resolved:
+			p.resolving = false
+			p.note(err)
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// send sends a probe, unless the follower has to read the whole bucket first.
+// send sends a probe, unless the follower has to read the whole bucket first, for lack of the
+// markers of deletions. A probe beside its reading says at least that the leader answers.
 func (p *prober) send(ctx context.Context) {
 	s, now := p.store, p.progress.snapshot()
-	if !now.complete || now.doubted || tooOld(s.freshness.lastConfirmed(), time.Now()) || p.inFlight >= maxInFlight || !s.conn.IsConnected() {
+	if tooOld(s.freshness.lastConfirmed(), time.Now()) || p.inFlight >= maxInFlight {
 		return
 	}
 	p.lastSent = time.Now()
 	p.inFlight++
 	probe := probe{sentAt: p.lastSent, applied: now.applied}
 	s.running.Go(func() {
-		probe.bucketState, probe.err = s.bucketState(ctx)
+		if probe.err = errNotConnected; s.conn.IsConnected() { // may wait for a connection that is being made
+			probe.bucketState, probe.err = s.bucketState(ctx)
+		}
 		select {
 		case p.answers <- probe:
 		case <-ctx.Done():
@@ -109,20 +127,20 @@ func (p *prober) handle(ctx context.Context, answer probe) {
 		}
 		return
 	case answer.err != nil:
+		p.note(answer.err)
 		return
 	}
+	s.freshness.answered(time.Now())
 	s.replicas.update(answer.bucketState, answer.sentAt, s.log)
+	now := p.progress.snapshot()
+	if !now.complete || now.doubted { // the follower looks after the bucket
+		return
+	}
 	if !current && !p.catchingUp {
 		p.catchingUp = true
-		s.running.Go(func() {
-			s.catchUp(ctx, p.progress, answer)
-			select {
-			case p.catchUpDone <- struct{}{}:
-			case <-ctx.Done():
-			}
-		})
+		p.run(ctx, p.catchUpDone, func() error { return s.catchUp(ctx, p.progress, answer) })
 	}
-	if p.lag.tooLong(answer, p.progress.snapshot().watched, time.Now()) {
+	if p.lag.tooLong(answer, now.watched, time.Now()) {
 		signal(s.watchLagging)
 	}
 }
@@ -156,9 +174,11 @@ func (l *lag) tooLong(answer probe, watched uint64, now time.Time) bool {
 func (s *Store) confirmIfCurrent(progress *progress, p probe) (current bool, err error) {
 	now, answered := progress.snapshot(), p.err == nil
 	switch {
+	case !now.complete:
+		return false, nil
 	case errors.Is(p.err, jetstream.ErrStreamNotFound):
 		return false, fmt.Errorf("the bucket %q is gone: %w", s.config.Bucket, p.err)
-	case !answered, !now.complete, now.doubted:
+	case !answered, now.doubted:
 		return false, nil
 	case !p.created.Equal(now.created):
 		return false, errBucketReplaced
@@ -174,27 +194,27 @@ func (s *Store) confirmIfCurrent(progress *progress, p probe) (current bool, err
 
 // catchUp brings into the copy what a probe has shown and the watch does not deliver,
 // as the leader has it. If the leader does not answer, the next probe tries again.
-func (s *Store) catchUp(ctx context.Context, progress *progress, p probe) {
+func (s *Store) catchUp(ctx context.Context, progress *progress, p probe) error {
 	timer := time.NewTimer(watchGrace)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-ctx.Done():
-		return
+		return nil
 	}
 	for {
 		now := progress.snapshot()
 		if !now.complete || now.doubted || !now.created.Equal(p.created) {
-			return // the follower looks after the bucket
+			return nil // the follower looks after the bucket
 		}
 		if now.applied >= p.lastRevision {
 			s.confirm(p.sentAt)
-			return
+			return nil
 		}
 		m, err := s.nextUpTo(ctx, now.applied+1, p.lastRevision)
 		switch {
 		case err != nil:
-			return
+			return err
 		case m == nil: // what was missing has been overwritten or purged
 			progress.advance(p.created, p.lastRevision)
 			continue

@@ -2,25 +2,54 @@ package nats
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"time"
 
 	"github.com/millrace/millrace/tokenstore"
 )
 
+// verifyTimeout is how long a call waits for what it needs to believe the copy.
+const verifyTimeout = 2 * time.Second
+
+var errUnverified = fmt.Errorf("%w: it does not say whether this token still holds", tokenstore.ErrUnavailable)
+
 // Get implements [tokenstore.Store]. A record that is not in the copy may be so new
-// that only the bucket has it.
+// that only the bucket has it, and the copy may lack a change of one that it has: see
+// certainty and hold.
 func (s *Store) Get(ctx context.Context, kind tokenstore.Kind, id string) (tokenstore.Record, error) {
-	rec, err := s.GetLocal(ctx, kind, id)
-	if !errors.Is(err, tokenstore.ErrNotFound) {
-		return rec, err
-	}
-	leave, err := s.enter(ctx)
+	leave, err := s.enterCopy(ctx)
 	if err != nil {
 		return tokenstore.Record{}, err
 	}
 	defer leave()
-	return s.lookUp(ctx, kind, id)
+	key := entryKey{kind, id}
+	known := s.freshness.certainty(time.Now())
+	if known == resumed {
+		if err := s.awaitConfirmation(ctx, verifyTimeout); err != nil {
+			return tokenstore.Record{}, err
+		}
+		known = sure
+	}
+	doubted := s.mirror.isHeld(key) || known == behind && !s.lookups.wasChecked(key, time.Now())
+	rec, ok := s.mirror.get(kind, id)
+	switch {
+	case ok && !doubted:
+		return rec, nil
+	case !ok && s.mirror.unreadable(kind, id) != nil:
+		return tokenstore.Record{}, s.mirror.unreadable(kind, id)
+	case !ok:
+		return s.lookUp(ctx, key, false)
+	}
+	limited, done := context.WithTimeout(ctx, verifyTimeout)
+	defer done()
+	rec, err = s.lookUp(limited, key, true)
+	switch {
+	case ctx.Err() == nil && limited.Err() != nil && err != nil:
+		return tokenstore.Record{}, errUnverified
+	case err == nil && s.mirror.isHeld(key):
+		return tokenstore.Record{}, errHeld
+	}
+	return rec, err
 }
 
 // GetLocal implements [tokenstore.Replica].
@@ -30,6 +59,9 @@ func (s *Store) GetLocal(ctx context.Context, kind tokenstore.Kind, id string) (
 		return tokenstore.Record{}, err
 	}
 	defer leave()
+	if s.mirror.isHeld(entryKey{kind, id}) {
+		return tokenstore.Record{}, errHeld
+	}
 	if rec, ok := s.mirror.get(kind, id); ok {
 		return rec, nil
 	}
@@ -75,6 +107,11 @@ func (s *Store) CatchUp(ctx context.Context) error {
 		return err
 	}
 	defer leave()
+	return s.awaitConfirmation(ctx, s.config.callTimeout)
+}
+
+// awaitConfirmation waits until a probe that was sent after the call began confirms the copy.
+func (s *Store) awaitConfirmation(ctx context.Context, timeout time.Duration) error {
 	if err := s.lookups.enter(); err != nil {
 		return err
 	}
@@ -82,7 +119,7 @@ func (s *Store) CatchUp(ctx context.Context) error {
 	w := s.lookups.add(entryKey{}) // the key of no record
 	defer s.lookups.remove(entryKey{}, w)
 	signal(s.lookups.confirmWanted)
-	limited, done := context.WithTimeout(ctx, s.config.callTimeout)
+	limited, done := context.WithTimeout(ctx, timeout)
 	defer done()
 	select {
 	case <-w.done:
@@ -120,7 +157,14 @@ func (s *Store) usable(ctx context.Context) error {
 }
 
 // Usable implements [tokenstore.HealthReporter].
-func (s *Store) Usable() error { return s.freshness.usable() }
+func (s *Store) Usable() error {
+	if err := s.freshness.usable(); err != nil || s.freshness.certainty(time.Now()) != resumed {
+		return err
+	}
+	return errStoodStill
+}
+
+var errStoodStill = fmt.Errorf("%w since this process stood still", tokenstore.ErrUnavailable)
 
 // Scan implements [tokenstore.Store].
 func (s *Store) Scan(ctx context.Context, kind tokenstore.Kind, after string, fn func(tokenstore.Record) bool) error {

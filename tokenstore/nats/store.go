@@ -62,6 +62,8 @@ type Store struct {
 	freshness freshness
 	replicas  replicas
 	room      room
+	progress  *progress
+	notices   notices
 
 	lookups *lookups
 	slots   chan struct{} // has one element for each call to the bucket that is under way
@@ -88,7 +90,7 @@ func Open(c Config) (*Store, error) {
 	s := &Store{
 		config: c, log: c.Log, mirror: newMirror(), connected: make(chan struct{}, 1),
 		reconnected: make(chan struct{}, 1), watchLagging: make(chan struct{}, 1), resync: make(chan error, 1),
-		lookups: newLookups(), slots: make(chan struct{}, maxCalls),
+		lookups: newLookups(), slots: make(chan struct{}, maxCalls), progress: new(progress),
 	}
 	s.freshness.start(c.MaxStale, c.callTimeout)
 	s.mirror.watchers.Add(s.lookups.resolveArrived)
@@ -132,9 +134,8 @@ func Open(c Config) (*Store, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
-	p := new(progress)
-	s.running.Go(func() { s.follow(ctx, p) })
-	s.running.Go(func() { s.probeLoop(ctx, p) })
+	s.running.Go(func() { s.follow(ctx, s.progress) })
+	s.running.Go(func() { s.probeLoop(ctx, s.progress) })
 	s.running.Go(func() { s.sweepLoop(ctx) })
 	return s, nil
 }

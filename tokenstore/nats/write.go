@@ -37,7 +37,10 @@ func (s *Store) Update(ctx context.Context, rec tokenstore.Record) (version uint
 		if err != nil {
 			return err
 		}
-		version, err = s.write(ctx, rec, expected)
+		if version, err = s.write(ctx, rec, expected); err == nil {
+			revision, _ := s.mirror.revision(version)
+			s.notifyChange(tokenstore.Change{Record: rec}, revision)
+		}
 		return s.explainConflict(ctx, rec.Kind, rec.ID, expected, err)
 	})
 	return version, err
@@ -72,6 +75,7 @@ func (s *Store) Delete(ctx context.Context, kind tokenstore.Kind, id string, ver
 			return s.explainConflict(ctx, kind, id, expected, err)
 		}
 		s.mirror.remove(kind, id, revision)
+		s.notifyChange(tokenstore.Change{Record: tokenstore.Record{Kind: kind, ID: id}, Deleted: true}, revision)
 		return nil
 	})
 }
