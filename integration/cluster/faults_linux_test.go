@@ -183,7 +183,7 @@ func TestStaleEdge(t *testing.T) {
 	l.Edges[2].Poll("a session at the edge", func() bool { return accepts(l.Edges[2], l.Token) })
 }
 
-// While edges fail, acknowledged revocations are in force at every other one, in a soak within a
+// While edges fail, acknowledged revocations hold at every other one, in a soak within a
 // second; between the other edges no message is lost, and none comes twice, out of order or, in a
 // soak, late; and afterwards everything works again by itself.
 func TestFaults(t *testing.T) {
@@ -323,8 +323,8 @@ func refused(status int) bool {
 func TestStoppedEdge(t *testing.T) {
 	t.Parallel()
 	l := inside(t)
-	for at, e := range l.Edges { // one of them leads the bucket
-		other := l.Edges[(at+1)%len(l.Edges)]
+	for _, at := range l.random.Perm(len(l.Edges))[:harness.AtLength(1, 3)] { // one of them leads the bucket
+		e, other := l.Edges[at], l.Edges[(at+1)%len(l.Edges)]
 		var tokens []string
 		var over []chan error
 		for range harness.AtLength(5, 50) {
