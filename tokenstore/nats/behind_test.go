@@ -122,6 +122,7 @@ func TestStateOfLeader(t *testing.T) {
 		"one server":       {`"state":{"last_seq":7}`, nil},
 		"leader":           {`"state":{"last_seq":7},"cluster":{"leader":"a","replicas":[{"active":2000000000},{"active":60000000000}]}`, nil},
 		"new leader":       {`"state":{"last_seq":7},"cluster":{"leader":"a","replicas":[{"active":0},{"active":0}]}`, nil},
+		"it stood still":   {`"state":{"last_seq":7},"cluster":{"leader":"resumed","replicas":[{"active":0},{"active":1}]}`, errNoLeader},
 		"no leader":        {`"cluster":{"replicas":[{"active":1},{"active":1}]}`, errNoLeader},
 		"leader of before": {`"cluster":{"leader":"a","replicas":[{"active":15000000000},{"active":15000000000}]}`, errNoLeader},
 		"not available":    {`"error":{"code":503,"err_code":10008}`, errNoLeader},
@@ -129,7 +130,12 @@ func TestStateOfLeader(t *testing.T) {
 		"no bucket":        {`"error":{"code":404,"err_code":10059}`, jetstream.ErrStreamNotFound},
 		"half of them":     {`"cluster":{"leader":"a","replicas":[{"active":1},{"active":9000000000},{"active":9000000000}]}`, errNoLeader},
 	} {
-		b, err := parseState([]byte("{" + c.answer + "}"))
+		b, err := parseState([]byte("{"+c.answer+"}"), func(leader string) time.Duration {
+			if leader == "resumed" {
+				return -1
+			}
+			return maxUnheard
+		})
 		if !errors.Is(err, c.want) || err == nil && b.lastRevision != 7 {
 			t.Errorf("%s: %+v, %v, want %v", name, b, err, c.want)
 		}

@@ -63,20 +63,33 @@ func (s *Store) bucketState(ctx context.Context) (b bucketState, err error) {
 	ctx, done := context.WithTimeout(ctx, s.config.callTimeout)
 	defer done()
 	err = s.answers.call(ctx, s.apiSubject("STREAM.INFO."+s.streamName()), nil, func(answer []byte) error {
-		b, err = parseState(answer)
+		b, err = parseState(answer, s.maxUnheard)
 		return err
 	})
 	return b, err
 }
 
-// maxUnheard is for how long a leader may not have heard of a majority. The followers answer
-// it once a second at least, and elect another one after 4 s at the earliest.
-const maxUnheard = 3 * time.Second
+const (
+	// maxUnheard is for how long a leader may not have heard of a majority. The followers
+	// answer it once a second at least, and elect another one after 4 s at the earliest.
+	maxUnheard = 3 * time.Second
+	// drainTime is how long a server may take for what came while it stood still.
+	drainTime = 500 * time.Millisecond
+)
+
+// maxUnheard is the constant, but less for a server that has stood still together with this
+// process: at first it takes for news what its followers sent before they elected another one.
+func (s *Store) maxUnheard(leader string) time.Duration {
+	if leader != s.conn.ConnectedServerName() {
+		return maxUnheard
+	}
+	return min(maxUnheard, s.freshness.sinceResumed(time.Now())-drainTime)
+}
 
 // parseState reads the answer of STREAM.INFO. It returns an errNoLeader for that of a server
 // that does not lead the bucket, or may no longer do so without knowing: as one that was
 // frozen, or is cut off from the others.
-func parseState(answer []byte) (bucketState, error) {
+func parseState(answer []byte, maxUnheard func(leader string) time.Duration) (bucketState, error) {
 	var info struct {
 		Error *jetstream.APIError `json:"error"`
 		jetstream.StreamInfo
@@ -94,13 +107,13 @@ func parseState(answer []byte) (bucketState, error) {
 	if info.Cluster == nil {
 		return b, nil
 	}
-	heard := 1
+	heard, limit := 1, maxUnheard(info.Cluster.Leader)
 	for _, r := range info.Cluster.Replicas {
 		b.replicas++
 		if r.Current && !r.Offline {
 			b.current++
 		}
-		if r.Active < maxUnheard { // 0: it has just become the leader
+		if r.Active < limit { // 0: it has just become the leader
 			heard++
 		}
 	}
@@ -108,7 +121,7 @@ func parseState(answer []byte) (bucketState, error) {
 	case info.Cluster.Leader == "":
 		return bucketState{}, fmt.Errorf("%w: a replica knows of none", errNoLeader)
 	case heard <= b.replicas/2:
-		return bucketState{}, fmt.Errorf("%w: %s has heard of %d of %d servers in the last %v", errNoLeader, info.Cluster.Leader, heard, b.replicas, maxUnheard)
+		return bucketState{}, fmt.Errorf("%w: %s has heard of %d of %d servers in the last %v", errNoLeader, info.Cluster.Leader, heard, b.replicas, limit)
 	}
 	return b, nil
 }

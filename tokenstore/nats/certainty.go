@@ -75,6 +75,13 @@ func (f *freshness) endPulse() {
 	f.pulseAt = time.Time{}
 }
 
+// sinceResumed is for how long the process has run without standing still; long, if it never did.
+func (f *freshness) sinceResumed(now time.Time) time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return elapsed(f.resumedAt, now)
+}
+
 // takeStandstill returns for how long the process stood still, once; 0: it did not.
 func (f *freshness) takeStandstill() (pause time.Duration) {
 	f.mu.Lock()

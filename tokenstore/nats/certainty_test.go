@@ -75,6 +75,11 @@ func TestStandstill(t *testing.T) {
 	s.freshness.mu.Lock()
 	s.freshness.pulseAt = time.Now().Add(-2 * maxPause)
 	s.freshness.mu.Unlock()
+	same(t, "certainty", s.freshness.certainty(time.Now()), resumed)
+	own, others := s.maxUnheard(s.conn.ConnectedServerName()), s.maxUnheard("another")
+	if own >= maxUnheard || others != maxUnheard {
+		t.Errorf("servers may not have heard of others for %v and %v", own, others)
+	}
 	_, err := s.Get(t.Context(), access, "a")
 	wantErr(t, "Get", err, tokenstore.ErrUnavailable)
 	wantErr(t, "Usable", s.Usable(), errStoodStill)
