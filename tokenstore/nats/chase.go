@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -66,7 +67,7 @@ func (p *prober) logUnconfirmed(now time.Time) {
 	case p.loggedAt.IsZero() || now.Sub(p.loggedAt) >= unconfirmedLog:
 		p.loggedAt = now
 		s.log.Warn("the bucket's leader does not confirm the tokens: revocations may be unknown here",
-			zap.Duration("for", age), zap.Duration("used_for_at_most", s.config.MaxStale), zap.NamedError("last_error", p.lastError))
+			zap.Duration("for", age), zap.Duration("used_for_at_most", s.config.MaxStale), zap.NamedError("last_error", cmp.Or(p.lastError, errUnanswered)))
 	}
 }
 
