@@ -42,7 +42,7 @@ func TestCatchUp(t *testing.T) {
 		asked := time.Now()
 		caught, ok := name == "", false
 		catchUp := func() bool {
-			s.catchUp(t.Context(), p, probe{bucketState: state, sentAt: asked})
+			_ = s.catchUp(t.Context(), p, probe{bucketState: state, sentAt: asked})
 			_, ok = s.mirror.get(access, "2")
 			return ok
 		}
@@ -98,7 +98,7 @@ func TestServerThatIsBehind(t *testing.T) {
 	p := &progress{copyState: copyState{created: state.created, complete: true}}
 	await(t, "the copy to catch up", func() bool {
 		nothing.Store(2)
-		s.catchUp(t.Context(), p, probe{bucketState: state, sentAt: time.Now()})
+		_ = s.catchUp(t.Context(), p, probe{bucketState: state, sentAt: time.Now()})
 		return p.applied > 0
 	})
 	if !has(t, s, rec) {
