@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	client "github.com/nats-io/nats.go"
 )
@@ -17,8 +18,13 @@ import (
 // And one that was frozen, or cut off, still believes that it leads. So an edge waits for an
 // answer of the leader, which the others do not end.
 
-// maxAnswers is how many answers to a call are kept: more than servers that hold a bucket.
-const maxAnswers = 8
+const (
+	// maxAnswers is how many answers to a call are kept: more than servers that hold a bucket.
+	maxAnswers = 8
+	// leaderTime is how long the leader's answer may come after that of another server. If
+	// there was no leader, only another call may find one.
+	leaderTime = time.Second
+)
 
 // errNoLeader says that only servers answered that do not lead the bucket.
 var errNoLeader = errors.New("no leader of the bucket answers")
@@ -72,7 +78,7 @@ func (a *answers) end(number uint64) {
 }
 
 // call makes a call, and calls read with each answer until that returns something else than
-// an errNoLeader, or until ctx ends.
+// an errNoLeader, until ctx ends, or for leaderTime after the first one.
 func (a *answers) call(ctx context.Context, subject string, request []byte, read func(answer []byte) error) error {
 	number, reply, list := a.begin()
 	defer a.end(number)
@@ -80,17 +86,22 @@ func (a *answers) call(ctx context.Context, subject string, request []byte, read
 		return err
 	}
 	var refused error
+	var late <-chan time.Time
 	for {
 		select {
 		case m := <-list:
 			if len(m.Data) == 0 && m.Header.Get("Status") == "503" {
 				return client.ErrNoResponders
 			}
-			if err := read(m.Data); !errors.Is(err, errNoLeader) {
+			err := read(m.Data)
+			if !errors.Is(err, errNoLeader) {
 				return err
-			} else {
-				refused = err
 			}
+			if refused = err; late == nil {
+				late = time.After(leaderTime)
+			}
+		case <-late:
+			return refused
 		case <-ctx.Done():
 			if refused != nil {
 				return fmt.Errorf("%w: %w", refused, ctx.Err())

@@ -12,9 +12,8 @@ import (
 
 // join links two stores as a broker does.
 func join(a, b testStore, doubt func(id string)) {
-	var takeA, takeB func([]byte) error
-	takeA, _ = a.Link(func(m []byte) { _ = takeB(m) }, func(string) {})
-	takeB, _ = b.Link(func(m []byte) { _ = takeA(m) }, doubt)
+	a.Link(func(m []byte) { _ = b.takeNotice(m) }, func(string) {})
+	b.Link(func(m []byte) { _ = a.takeNotice(m) }, doubt)
 }
 
 // claim is a notice that a record has a revision.
