@@ -2,6 +2,7 @@ package guest
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -45,6 +46,52 @@ func (liveCore) Sync() error { return caddy.Log().Core().Sync() }
 // request.
 func OncePerSecond(log *zap.Logger) *zap.Logger {
 	return log.WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core {
-		return zapcore.NewSamplerWithOptions(core, time.Second, 1, 0)
+		return onceCore{core, &lately{logged: map[message]time.Time{}}}
 	}))
+}
+
+// onceCore does what the sampler of zap does, which takes 448 KiB for its counters: each
+// configuration has several of these.
+type onceCore struct {
+	zapcore.Core
+	lately *lately
+}
+
+func (c onceCore) With(fields []zapcore.Field) zapcore.Core {
+	return onceCore{c.Core.With(fields), c.lately}
+}
+
+func (c onceCore) Check(e zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	if !c.Enabled(e.Level) || !c.lately.begin(message{e.Level, e.Message}, e.Time) {
+		return ce
+	}
+	return c.Core.Check(e, ce)
+}
+
+type message struct {
+	level zapcore.Level
+	text  string
+}
+
+// lately are the messages that were logged in the last second. They are constants of the
+// program, as a rule, so that there are few.
+type lately struct {
+	mu     sync.Mutex
+	logged map[message]time.Time
+}
+
+const maxLately = 64
+
+// begin reports whether a message is to be logged now.
+func (l *lately) begin(m message, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if last, ok := l.logged[m]; ok && now.Sub(last) < time.Second {
+		return false
+	}
+	if len(l.logged) >= maxLately {
+		clear(l.logged)
+	}
+	l.logged[m] = now
+	return true
 }
