@@ -1,59 +1,156 @@
 package caddymodule
 
 import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
+	"net/http/httptest"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 	"weak"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/caddy/v2/modules/caddytls"
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/webtransport-go"
 
 	"github.com/millrace/millrace/caddymodule/app"
+	"github.com/millrace/millrace/client"
 	"github.com/millrace/millrace/internal/loopback"
+	"github.com/millrace/millrace/internal/testcheck"
 )
 
-// Nothing of a configuration stays after the reload that replaces it.
+var must = testcheck.Must
+
+// Nothing of a configuration stays after the reload that replaces it, although sessions stay
+// that began under it: over WebSocket, and over WebTransport with the token in the handshake and
+// behind it.
 func TestReloadsLeaveNothing(t *testing.T) {
+	certificate, trusted := testCertificate(t)
 	dir, port := t.TempDir(), loopback.FreePort(t)
+	url := fmt.Sprintf("https://127.0.0.1:%d", port)
+	master := "MT_" + strings.Repeat("0", 32) + "_" + strings.Repeat("1", 32)
+	t.Setenv("MILLRACE_MASTER_TOKEN", master)
 	t.Cleanup(func() {
 		if err := caddy.Stop(); err != nil {
 			t.Error(err)
 		}
 	})
-	var apps []weak.Pointer[app.App]
-	for i := range 5 {
+	const reloads = 4
+	alive := map[string][]func() bool{}
+	var token string
+	for i := range reloads + 1 {
 		config := fmt.Sprintf(`{
 			"admin": {"disabled": true},
 			"apps": {
-				"pubsub": {"region": %q, "token_store": {"driver": "badger", "path": %q}},
-				"http": {"servers": {"a": {"listen": ["127.0.0.1:%d"], "routes": [{"handle": [
-					{"handler": "pubsub_ping"}, {"handler": "pubsub_tokens"}, {"handler": "pubsub_websocket"}
-				]}]}}}
+				"pubsub": {"region": %q, "token_store": {"driver": "badger", "path": %q}, "master_tokens": [{"token": "{env.MILLRACE_MASTER_TOKEN}"}]},
+				"tls": {"certificates": {"load_pem": [%s]}},
+				"http": {"servers": {"a": {
+					"listen": ["127.0.0.1:%d"], "automatic_https": {"disable": true}, "tls_connection_policies": [{}], "routes": [{"handle": [
+						{"handler": "pubsub_ping"}, {"handler": "pubsub_tokens"}, {"handler": "pubsub_websocket"}, {"handler": "pubsub_webtransport"}
+					]}]
+				}}}
 			}
-		}`, []string{"US", "EU"}[i%2], dir, port)
-		if err := caddy.Load([]byte(config), true); err != nil {
-			t.Fatal(err)
+		}`, []string{"US", "EU"}[i%2], dir, certificate, port)
+		must(t, caddy.Load([]byte(config), true))
+		watch[app.App](t, alive, "pubsub")
+		watch[caddyhttp.App](t, alive, "http")
+		watch[caddytls.TLS](t, alive, "tls")
+		if i == 0 {
+			admin, err := client.NewTokenAdmin(url, master, client.WithTLS(trusted))
+			must(t, err)
+			issued, err := admin.Issue(t.Context(), client.IssueRequest{
+				CreatedBy: "test", ExpiresIn: time.Hour, Grants: []client.Grant{{Tenants: []string{"room"}, Subscribe: []string{"#"}}},
+			})
+			must(t, err)
+			token = issued.Token
 		}
-		module, err := caddy.ActiveContext().App("pubsub")
-		if err != nil {
-			t.Fatal(err)
+		for _, transport := range []client.Transport{client.WebSocket, client.WebTransport} {
+			ended := func(e client.Event) {
+				if d, ok := e.(client.Disconnected); ok {
+					t.Errorf("a session over %s ended: %v", transport, d.Err)
+				}
+			}
+			c, err := client.Connect(t.Context(), []string{url}, client.Options{
+				Token: token, TLS: trusted, Transports: []client.Transport{transport}, OnEvent: ended,
+			})
+			must(t, err)
+			t.Cleanup(func() { c.Close() })
 		}
-		apps = append(apps, weak.Make(module.(*app.App)))
+		authenticateLate(t, url, trusted, token)
 	}
-	alive := func() (n int) {
+	left := func() string {
 		runtime.GC()
-		for _, app := range apps {
-			if app.Value() != nil {
-				n++
+		for name, all := range alive {
+			for i, is := range all[:reloads] {
+				if is() {
+					return fmt.Sprintf("the app %s of configuration %d", name, i+1)
+				}
 			}
 		}
-		return n
+		return ""
 	}
-	for end := time.Now().Add(30 * time.Second); alive() > 1; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); left() != ""; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%d of %d configurations are still there", alive(), len(apps))
+			t.Fatalf("%s is still there", left())
 		}
 	}
+}
+
+// watch notes how to find out whether an app of the configuration in force is still there.
+func watch[T any](t *testing.T, alive map[string][]func() bool, name string) {
+	t.Helper()
+	module, err := caddy.ActiveContext().App(name)
+	must(t, err)
+	found := weak.Make(module.(any).(*T))
+	alive[name] = append(alive[name], func() bool { return found.Value() != nil })
+}
+
+// authenticateLate opens a session over WebTransport as browsers do, and keeps it.
+func authenticateLate(t *testing.T, url string, trusted *tls.Config, token string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	config := trusted.Clone()
+	config.NextProtos = []string{"h3"}
+	conn, err := quic.DialAddr(ctx, strings.TrimPrefix(url, "https://"), config, &quic.Config{
+		EnableDatagrams: true, EnableStreamResetPartialDelivery: true,
+	})
+	must(t, err)
+	t.Cleanup(func() { _ = conn.CloseWithError(0, "") })
+	h3, err := new(webtransport.Transport).NewClientConn(conn)
+	must(t, err)
+	_, session, err := h3.Dial(ctx, url+"/wt", nil)
+	must(t, err)
+	stream, err := session.OpenStream()
+	must(t, err)
+	auth := "AUTH:" + token
+	_, err = fmt.Fprintf(stream, "\x00\x00\x00%c%s", len(auth), auth)
+	must(t, err)
+	answer := make([]byte, len("\x00\x00\x00\x07OK:AUTH"))
+	_, err = stream.Read(answer)
+	must(t, err)
+	if got := string(answer[4:]); got != "OK:AUTH" {
+		t.Fatalf("got %q, want OK:AUTH", got)
+	}
+}
+
+// testCertificate is a certificate for 127.0.0.1 as Caddy takes it, and what trusts it.
+func testCertificate(t *testing.T) (inCaddy string, trusted *tls.Config) {
+	t.Helper()
+	server := httptest.NewTLSServer(nil)
+	defer server.Close()
+	own := server.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(own.PrivateKey)
+	must(t, err)
+	encode := func(kind string, der []byte) []byte { return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}) }
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	return fmt.Sprintf(`{"certificate": %q, "key": %q}`, encode("CERTIFICATE", own.Certificate[0]), encode("PRIVATE KEY", key)), &tls.Config{RootCAs: roots}
 }

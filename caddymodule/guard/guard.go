@@ -1,4 +1,5 @@
-// Package guard keeps credentials out of logs.
+// Package guard keeps credentials out of logs, and configurations out of the memory of
+// connections that outlive them.
 package guard
 
 import (
@@ -95,16 +96,19 @@ func protectServers(ctx caddy.Context, log *zap.Logger) error {
 					"it cannot be used together with pubsub handlers", name)
 			}
 			key := weak.Make(srv)
-			if _, known := guardedServers.LoadOrStore(key, nil); known {
+			h := new(handshakes)
+			if _, known := guardedServers.LoadOrStore(key, weak.Make(h)); known {
 				continue
 			}
 			runtime.AddCleanup(srv, func(key weak.Pointer[caddyhttp.Server]) { guardedServers.Delete(key) }, key)
 			// Caddy sets the handler of the http.Server in its Start, and offers no hook
 			// after that. But each connection is announced with its http.Server before
 			// its first request is read: once makes sure that Handler is set before
-			// every read of it.
+			// every read of it, and h that Caddy's TLS configurations are detached before
+			// every handshake.
 			var once sync.Once
 			srv.RegisterConnContext(func(ctx context.Context, _ net.Conn) context.Context {
+				h.detach(srv.TLSConnPolicies)
 				once.Do(func() {
 					if server, ok := ctx.Value(http.ServerContextKey).(*http.Server); ok {
 						server.Handler = outermost{next: server.Handler, server: srv, log: log}
@@ -119,7 +123,7 @@ func protectServers(ctx caddy.Context, log *zap.Logger) error {
 
 // guardedServers holds the servers with a guard by weak pointers: a strong one would keep
 // the server's whole configuration in memory after a reload.
-var guardedServers sync.Map // of weak.Pointer[caddyhttp.Server] to nothing
+var guardedServers sync.Map // of weak.Pointer[caddyhttp.Server] to weak.Pointer[handshakes], which the server holds
 
 // outermost is the guard in front of Caddy's own handler, over TCP and, where HTTP/3 is
 // taken over, over UDP.
@@ -130,8 +134,9 @@ type outermost struct {
 }
 
 // Outermost returns a guard in front of next, for connections of a server that Caddy does
-// not serve itself.
+// not serve itself. It is called when the TLS policies of the server are complete.
 func Outermost(next http.Handler, server *caddyhttp.Server, log *zap.Logger) http.Handler {
+	detachHandshakes(server)
 	return outermost{next: next, server: server, log: log}
 }
 

@@ -35,7 +35,8 @@ type lease struct {
 }
 
 // New returns the takeover of a configuration, without any claim. handler returns
-// the handler of a server's requests: the server itself, and what stands before it.
+// the handler of a server's requests: the server itself, and what stands before it. It is
+// asked when the TLS policies of the server are complete.
 // storage holds the key for stateless resets; with nil there are none. log outlives
 // the configuration.
 func New(handler func(*caddyhttp.Server) http.Handler, storage certmagic.Storage, log *zap.Logger) *Takeover {
@@ -45,11 +46,8 @@ func New(handler func(*caddyhttp.Server) http.Handler, storage certmagic.Storage
 // Start takes over the ports of the claimed servers. If it fails, it has taken none.
 func (t *Takeover) Start(ctx caddy.Context) error {
 	for _, c := range t.claims {
-		b := &binding{
-			server:  c.server,
-			handler: t.handler(c.server),
-			tls:     c.server.TLSConnPolicies.TLSConfig(ctx),
-		}
+		b := &binding{server: c.server, tls: c.server.TLSConnPolicies.TLSConfig(ctx)} // which completes the policies
+		b.handler = t.handler(c.server)
 		for _, address := range c.addresses {
 			p, err := leasePort(address, b, t.storage, t.log)
 			if err != nil {
