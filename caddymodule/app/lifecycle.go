@@ -1,10 +1,12 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 
 	"github.com/millrace/millrace/tokenstore"
 )
@@ -41,14 +43,32 @@ func (a *App) Start() error {
 	return nil
 }
 
-// DrainIfExiting starts the drain of an edge that stops. It does nothing when a
-// configuration alone does.
-func (a *App) DrainIfExiting() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.lease != nil && caddy.Exiting() {
-		a.lease.hub.Drain()
+// drainBeforeStop has an edge that stops drain before Caddy stops its apps, which it does in
+// random order: the HTTP app would close its listeners before the drain or after it. Caddy
+// waits for the handlers of its event "stopping". This one is the last of them.
+func (a *App) drainBeforeStop(ctx caddy.Context) error {
+	module, err := ctx.App("events")
+	if err != nil {
+		return err
 	}
+	events := module.(*caddyevents.App)
+	events.Subscriptions = append(events.Subscriptions, &caddyevents.Subscription{
+		Events: []string{"stopping"}, Handlers: []caddyevents.Handler{stopping{a}},
+	})
+	return nil
+}
+
+type stopping struct{ app *App }
+
+// Handle implements [caddyevents.Handler]. It does nothing when a configuration alone stops.
+func (s stopping) Handle(context.Context, caddy.Event) error {
+	s.app.mu.Lock()
+	e := s.app.lease
+	s.app.mu.Unlock()
+	if e != nil && caddy.Exiting() {
+		<-e.hub.Drain()
+	}
+	return nil
 }
 
 // Stop implements [caddy.App]. When no other configuration uses the hub, it

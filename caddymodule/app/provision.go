@@ -77,6 +77,9 @@ func (a *App) Provision(ctx caddy.Context) error {
 			return fmt.Errorf("token_store: %w", err)
 		}
 	}
+	if err = a.drainBeforeStop(ctx); err != nil {
+		return err
+	}
 	return RegisterMetrics(ctx)
 }
 

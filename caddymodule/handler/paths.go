@@ -37,13 +37,7 @@ func provisionApp(ctx caddy.Context, path *string, byDefault string) (*app.App, 
 	if err != nil {
 		return nil, err
 	}
-	a := module.(*app.App)
-	// Caddy stops its apps in random order, and the HTTP app may wait long for
-	// requests under way: clients are told as soon as any server stops.
-	if srv, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
-		srv.RegisterOnShutdown(a.DrainIfExiting)
-	}
-	return a, nil
+	return module.(*app.App), nil
 }
 
 // warnUnknownIP warns of proxies that are trusted with whatever X-Forwarded-For they

@@ -1,19 +1,17 @@
 package conformance
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"syscall"
 
 	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/wire"
 )
 
 // An edge that stops tells its clients at once, whatever requests the HTTP app still waits for,
-// goes on serving those that have not left, and ends with the last of them. Caddy stops its
-// apps in random order.
+// goes on serving those that have not left and what needs no session, refuses newcomers, and ends
+// with the last of them. Caddy stops its apps in random order.
 func stop(c *harness.Stage) {
 	token := c.Room()
 	publisher, s := c.Publisher(token), c.Subscriber(token)
@@ -32,13 +30,14 @@ func stop(c *harness.Stage) {
 		publisher.ExpectText(wire.LineReconnect)
 	}
 	slow.Close()
-	// Caddy may close its listeners before or after it stops the edge; the port of WebTransport
-	// answers until the end.
-	newcomer, refusal, err := c.Transport.TryOpen(c.Edge, harness.Handshake{Token: token})
-	switch {
-	case errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET):
-	case newcomer != nil || err != nil || refusal.Status != http.StatusServiceUnavailable || refusal.Header.Get("Retry-After") == "":
-		c.T.Errorf("a handshake during the stop got %v, status %d, Retry-After %q", err, refusal.Status, refusal.Header.Get("Retry-After"))
+	for range 3 {
+		_, refusal := c.Open(harness.Handshake{Token: token})
+		refusal.Problem(c.T, http.StatusServiceUnavailable, "draining")
+		if refusal.Header.Get("Retry-After") == "" {
+			c.T.Error("a refusal during the stop has no Retry-After")
+		}
+		c.AwaitAnswer(c.HttpURL("/ping"))
+		c.Issue(harness.AllowAll("room"))
 	}
 	duringDrain(publisher, s)
 	s.Close()
