@@ -14,7 +14,7 @@ type Sample struct{ Heap, Goroutines, Descriptors, Disk, Resident int }
 
 func (e *Edge) Sample() Sample {
 	e.T.Helper()
-	s := Sample{Heap: e.Memory(), Resident: e.residentMiB()}
+	s := Sample{Heap: e.Memory(), Resident: e.Resident()}
 	_, s.Goroutines = e.Goroutines()
 	s.Descriptors = len(value(os.ReadDir(fmt.Sprintf("/proc/%d/fd", e.Cmd.Process.Pid)))(e.T))
 	used, _ := exec.Command("du", "-sk", e.Dir).Output() // an error if it just misses a file that goes
@@ -22,7 +22,8 @@ func (e *Edge) Sample() Sample {
 	return s
 }
 
-func (e *Edge) residentMiB() (resident int) {
+// Resident is the edge's resident memory in MiB, garbage included.
+func (e *Edge) Resident() (resident int) {
 	e.T.Helper()
 	status := value(os.ReadFile(fmt.Sprintf("/proc/%d/status", e.Cmd.Process.Pid)))(e.T)
 	_, rest, _ := strings.Cut(string(status), "\nVmRSS:")

@@ -1,0 +1,120 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/millrace/millrace/client"
+	"github.com/millrace/millrace/integration/harness"
+)
+
+// A reload a minute over HTTPS, below sessions of both transports of which each began under
+// another configuration. None of them ends, and what the edge holds does not grow: a configuration
+// does not live as long as its sessions.
+func TestSessionsOutliveConfigurations(t *testing.T) {
+	t.Parallel()
+	pairs := harness.AtLength(6, 60) // of sessions
+	length := harness.SoakFor(t, time.Second, 12*time.Hour)
+	every := harness.AtLength(0, time.Second) * time.Duration(harness.SoakCount(t, 1, 60))
+	e := harness.StartEdge(t, answering(0))
+	request := harness.TokenRequest(harness.AllowAll("room"))
+	request["right"].(harness.Object)["expires_at"] = harness.In(23 * time.Hour) // 24 are the most
+	roots, err := e.TlsConfig()
+	e.Must(err)
+	o := client.Options{Token: e.IssueAs(e.Master, request).Token, TLS: roots, ConnectTimeout: harness.WaitTimeout}
+	var open []*listener
+	begin := func() {
+		for _, transport := range []client.Transport{client.WebSocket, client.WebTransport} {
+			o.Transports = []client.Transport{transport}
+			open = append(open, listen(e, o))
+		}
+	}
+	for range pairs {
+		begin()
+	}
+	heap := e.Memory()
+	var resident []int // MiB
+	for start, n := time.Now(), 1; time.Since(start) < length || n <= pairs; n++ {
+		next := time.Now().Add(every)
+		e.Reload(answering(n))
+		for _, l := range open[:2] { // the oldest
+			e.Must(l.c.Close())
+		}
+		open = open[2:]
+		begin()
+		for _, l := range open {
+			l.expect(fmt.Sprint(n))
+		}
+		resident = append(resident, e.Resident())
+		pause(t.Context(), time.Until(next))
+	}
+	grown := e.Memory() - heap
+	t.Logf("%d reloads: live heap grown by %d KiB; resident MiB: %d", len(resident), grown, resident)
+	if bound := 64 * pairs; grown > bound { // a configuration takes more than a MiB
+		t.Errorf("the live heap has grown by %d KiB, want at most %d", grown, bound)
+	}
+	if n := len(resident); harness.Soaking {
+		median := func(of []int) int { return slices.Sorted(slices.Values(of))[len(of)/2] }
+		early, late := median(resident[n/4:n/2]), median(resident[n*3/4:])
+		if 100*late > 103*early {
+			t.Errorf("resident memory has grown from %d to %d MiB, want at most 3 %%", early, late)
+		}
+	}
+}
+
+// answering is the n-th of some configurations.
+func answering(n int) string {
+	return strings.ReplaceAll(harness.DefaultCaddyfile, "no such page", fmt.Sprintf("no such page %d", n))
+}
+
+// listener is a client that may not lose its connection.
+type listener struct {
+	e       *harness.Edge
+	c       *client.Client
+	s       *client.Subscription
+	channel string
+	lost    atomic.Pointer[client.Disconnected]
+}
+
+var channels atomic.Int64
+
+func listen(e *harness.Edge, o client.Options) *listener {
+	e.T.Helper()
+	l := &listener{e: e, channel: fmt.Sprint("of.", channels.Add(1))}
+	o.OnEvent = func(event client.Event) {
+		if d, ok := event.(client.Disconnected); ok {
+			l.lost.Store(&d)
+		}
+	}
+	var err error
+	l.c, err = client.Connect(e.T.Context(), []string{e.HttpsURL("")}, o)
+	e.Must(err)
+	e.T.Cleanup(func() { l.c.Close() })
+	l.s, err = l.c.Subscribe(e.T.Context(), tenant, l.channel)
+	e.Must(err)
+	return l
+}
+
+// expect sends a message to the client itself.
+func (l *listener) expect(text string) {
+	l.e.T.Helper()
+	ctx, cancel := context.WithTimeout(l.e.T.Context(), harness.WaitTimeout)
+	defer cancel()
+	l.e.Must(l.c.Publish(ctx, tenant, l.channel, []byte(text)))
+	select {
+	case m := <-l.s.Messages():
+		if string(m.Payload) != text {
+			l.e.T.Errorf("got %q on %s, want %q", m.Payload, l.channel, text)
+		}
+	case <-ctx.Done():
+		l.e.T.Fatalf("no message comes on %s", l.channel)
+	}
+	if d := l.lost.Load(); d != nil {
+		l.e.T.Fatalf("a reload ended a session: %+v", *d)
+	}
+}
