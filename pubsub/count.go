@@ -186,6 +186,7 @@ func (h *Hub) Metrics() Metrics {
 		m.Refused[code] = c.refused[i].Load()
 	}
 	m.QueueMemory = h.queuedBytes.Load()
+	m.Used = h.used()
 	if ps := h.currentPresences(); ps != nil {
 		stats := ps.registry.Stats()
 		m.Presence = &stats

@@ -63,7 +63,8 @@ type Hub struct {
 	mu              sync.Mutex // guards the rest
 	sessions        map[*Session]struct{}
 	tokens          map[string]*tokenState
-	rightBytes      int // of all tokens
+	taken           Cost // by all sessions
+	rightBytes      int  // of all tokens
 	tenantAccounts  accounts[string]
 	issuerAccounts  accounts[string]
 	addressAccounts accounts[netip.Addr] // networks
@@ -131,21 +132,25 @@ func (h *Hub) SetLimits(l Limits) {
 
 // Available reports whether the edge takes new connections at all: nil,
 // [ErrDraining] or [ErrFull].
-func (h *Hub) Available() error {
+func (h *Hub) Available() error { return h.AvailableFor(Cost{}) }
+
+// AvailableFor is Available for connections of a cost, for which there may be no room:
+// [ErrFilesFull] or [ErrMemoryFull].
+func (h *Hub) AvailableFor(cost Cost) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.available()
+	return h.available(cost)
 }
 
-func (h *Hub) available() error {
-	limit := h.limits.Load().MaxConnections
+func (h *Hub) available(cost Cost) error {
+	l := h.limits.Load()
 	switch {
 	case h.draining != nil:
 		return ErrDraining
-	case limit > 0 && len(h.sessions) >= limit:
+	case l.MaxConnections > 0 && len(h.sessions) >= l.MaxConnections:
 		return ErrFull
 	}
-	return nil
+	return cost.check(h.taken, l.Room)
 }
 
 // Admit registers a session under its token. From here on a revocation reaches
@@ -154,7 +159,7 @@ func (h *Hub) available() error {
 func (h *Hub) Admit(id Identity, client Client) (*Session, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if err := h.available(); err != nil {
+	if err := h.available(client.Cost); err != nil {
 		return nil, err
 	}
 	if n := len(id.Tenants); n > MaxTenantsCounted {
@@ -175,6 +180,7 @@ func (h *Hub) Admit(id Identity, client Client) (*Session, error) {
 		kick:          make(chan struct{}, 1),
 	}
 	h.sessions[s] = struct{}{}
+	h.taken.add(client.Cost, 1)
 	s.token = h.tokens[id.TokenID]
 	if s.token == nil {
 		s.token = &tokenState{
@@ -210,6 +216,7 @@ func (h *Hub) removeSession(s *Session) {
 		return
 	}
 	delete(h.sessions, s)
+	h.taken.add(s.client.Cost, -1)
 	s.mu.Lock()
 	s.uncountSession()
 	s.mu.Unlock()

@@ -21,6 +21,10 @@ type Limits struct {
 	MaxSubscriptions int // per connection, 1–65,535
 	MaxPatternShapes int // of the patterns of a connection; see [pattern.Shape]
 	MaxConnections   int // per edge; 0: no limit
+	// Room is what all connections together may take of the process: files, and bytes of memory; 0: no
+	// limit. Who has a limit of connections of its own has no share of these; nor is there one
+	// without MaxConnections.
+	Room Cost
 	// Of connections on this edge; 0: half of MaxConnections.
 	MaxConnectionsPerToken, MaxConnectionsPerTenant, MaxConnectionsPerAddress int
 	MaxConnectionsPerSubject                                                  int // in each of the tenants of its token, on this edge; 0: no limit

@@ -53,7 +53,14 @@ func (h *Hub) AddPending(client Client) (*PendingConn, error) {
 	if !client.IP.IsValid() || client.SharedIP {
 		perIP = MaxPending
 	}
-	return h.addPending(&h.unauthenticated, Network(client.IP), perIP, MaxPending)
+	limit := MaxPending
+	if room := h.limits.Load().Room.Memory; room > 0 && client.Cost.Memory > 0 {
+		// Nobody has shown a token for what these take: so they get a quarter of the room, on top of it.
+		limit = min(limit, max(1, room/4/client.Cost.Memory))
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.addPendingLocked(&h.unauthenticated, Network(client.IP), min(perIP, limit), limit, client.Cost)
 }
 
 // AddHandshake registers a handshake with a token that must be checked. Release must be
@@ -73,7 +80,7 @@ func (h *Hub) AddHandshake(ctx context.Context, client Client) (*PendingConn, er
 	var admitted chan struct{}
 	var element *list.Element
 	h.mu.Lock()
-	p, err := h.addPendingLocked(set, ip, perIP, MaxHandshakes)
+	p, err := h.addPendingLocked(set, ip, perIP, MaxHandshakes, client.Cost)
 	if errors.Is(err, ErrTooManyPending) && set.waiting.Len() < MaxHandshakesWaiting {
 		admitted = make(chan struct{})
 		element = set.waiting.PushBack(admitted)
@@ -104,21 +111,15 @@ func (h *Hub) AddHandshake(ctx context.Context, client Client) (*PendingConn, er
 	if gone := ctx.Err(); gone != nil {
 		return nil, gone
 	}
-	if unavailable := h.available(); unavailable != nil {
+	if unavailable := h.available(client.Cost); unavailable != nil {
 		return nil, unavailable
 	}
 	return nil, err
 }
 
-func (h *Hub) addPending(set *pendingConns, ip netip.Addr, perIP, limit int) (*PendingConn, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.addPendingLocked(set, ip, perIP, limit)
-}
-
 // The caller of addPendingLocked, newPending and uncount holds h.mu.
-func (h *Hub) addPendingLocked(set *pendingConns, ip netip.Addr, perIP, limit int) (*PendingConn, error) {
-	if err := h.available(); err != nil {
+func (h *Hub) addPendingLocked(set *pendingConns, ip netip.Addr, perIP, limit int, cost Cost) (*PendingConn, error) {
+	if err := h.available(cost); err != nil {
 		return nil, err
 	}
 	switch {

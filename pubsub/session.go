@@ -44,6 +44,7 @@ type Client struct {
 	Transport string // "websocket" or "webtransport"
 	Listener  string // the UDP address that a WebTransport client connected to; empty: none
 	Since     time.Time
+	Cost      Cost // of its connection; zero: it is not counted
 }
 
 // Session is the protocol state of one client (docs/protocol.md, Lines and

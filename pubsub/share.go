@@ -35,6 +35,8 @@ type account struct {
 	users       int          // tokens, or sessions, that hold it; guarded by the hub's mutex
 	rightBytes  int          // of tokens, see Limits.RightMemory; guarded by the hub's mutex
 	connections atomic.Int64 // without those that were told to reconnect: their clients must be able to come back before these end
+	files       atomic.Int64 // of these connections, see Cost
+	memory      atomic.Int64 // bytes of them, likewise
 	queued      atomic.Int64 // bytes, in chunks; see Session.countQueue
 
 	// Of a token and an issuer alone:
@@ -49,6 +51,26 @@ type account struct {
 func (a *account) atLimit(limit int) bool {
 	return a != nil && limit > 0 && a.connections.Load() >= int64(limit)
 }
+
+// atShare reports whether one more connection would be more than an account may have: its own limit,
+// or else its share of everything that the edge has for connections. The first one always fits.
+func (a *account) atShare(own int, share func(all int) int, cost Cost, l *Limits) bool {
+	if own > 0 || a == nil || l.MaxConnections == 0 {
+		return a.atLimit(own)
+	}
+	taken := Cost{Files: int(a.files.Load()), Memory: int(a.memory.Load())}
+	return a.atLimit(share(l.MaxConnections)) || a.connections.Load() > 0 && cost.check(taken, l.Room.share(share)) != nil
+}
+
+// countConnection counts a connection, or with -1 takes that back.
+func (a *account) countConnection(cost Cost, sign int64) {
+	a.connections.Add(sign)
+	a.files.Add(sign * int64(cost.Files))
+	a.memory.Add(sign * int64(cost.Memory))
+}
+
+// half is the share of a token, a tenant or an address.
+func half(all int) int { return shareOf(0, all) }
 
 // accounts are the accounts of one kind that are in use.
 type accounts[K comparable] map[K]*account
@@ -86,12 +108,12 @@ func (h *Hub) checkShares(id *Identity, client *Client) error {
 	}
 	issuer := h.issuerAccounts[id.Issuer]
 	if t := h.tokens[id.TokenID]; t != nil {
-		if t.own.atLimit(shareOf(l.MaxConnectionsPerToken, l.MaxConnections)) {
+		if t.own.atShare(l.MaxConnectionsPerToken, half, client.Cost, l) {
 			return ErrTokenFull
 		}
 		issuer = t.issuer // for whom its sessions count, also when its master token has another prefix now
 	}
-	if issuer.atLimit(h.issuerShareOf(l.MaxConnections, l)) {
+	if issuer.atShare(0, func(all int) int { return h.issuerShareOf(all, l) }, client.Cost, l) {
 		return ErrIssuerFull
 	}
 	if limit := l.MaxConnectionsPerSubject; limit > 0 && id.Subject != "" {
@@ -101,13 +123,12 @@ func (h *Hub) checkShares(id *Identity, client *Client) error {
 			}
 		}
 	}
-	perTenant := shareOf(l.MaxConnectionsPerTenant, l.MaxConnections)
 	for _, tenant := range id.Tenants {
-		if h.tenantAccounts[tenant].atLimit(perTenant) {
+		if h.tenantAccounts[tenant].atShare(l.MaxConnectionsPerTenant, half, client.Cost, l) {
 			return ErrTenantFull
 		}
 	}
-	if ip, counts := client.network(); counts && h.addressAccounts[ip].atLimit(shareOf(l.MaxConnectionsPerAddress, l.MaxConnections)) {
+	if ip, counts := client.network(); counts && h.addressAccounts[ip].atShare(l.MaxConnectionsPerAddress, half, client.Cost, l) {
 		return ErrAddressFull
 	}
 	return nil
@@ -149,14 +170,14 @@ func (c *Client) network() (netip.Addr, bool) {
 // h.mu.
 func (h *Hub) countSession(s *Session) {
 	for _, a := range s.token.accounts {
-		a.connections.Add(1)
+		a.countConnection(s.client.Cost, 1)
 	}
 	for _, a := range s.token.subjectAccounts {
 		a.connections.Add(1)
 	}
 	if ip, counts := s.client.network(); counts {
 		s.address = h.addressAccounts.acquire(ip)
-		s.address.connections.Add(1)
+		s.address.countConnection(s.client.Cost, 1)
 	}
 	s.counted = true
 }
@@ -168,13 +189,13 @@ func (s *Session) uncountSession() {
 	}
 	s.counted = false
 	for _, a := range s.token.accounts {
-		a.connections.Add(-1)
+		a.countConnection(s.client.Cost, -1)
 	}
 	for _, a := range s.token.subjectAccounts {
 		a.connections.Add(-1)
 	}
 	if s.address != nil {
-		s.address.connections.Add(-1)
+		s.address.countConnection(s.client.Cost, -1)
 	}
 }
 

@@ -183,7 +183,7 @@ func (c Candidate) checkAvailable() *Refusal {
 	if c.closing() || c.Exiting != nil && c.Exiting() {
 		return c.reportRefused(RefusedByHub(pubsub.ErrDraining), nil)
 	}
-	if err := c.Hub.Available(); err != nil {
+	if err := c.Hub.AvailableFor(c.Client.Cost); err != nil {
 		return c.reportRefused(RefusedByHub(err), nil)
 	}
 	return nil
