@@ -100,6 +100,7 @@ func protectServers(ctx caddy.Context, log *zap.Logger) error {
 			if _, known := guardedServers.LoadOrStore(key, weak.Make(h)); known {
 				continue
 			}
+			srv.RegisterConnState(takeover.CountTCP)
 			runtime.AddCleanup(srv, func(key weak.Pointer[caddyhttp.Server]) { guardedServers.Delete(key) }, key)
 			// Caddy sets the handler of the http.Server in its Start, and offers no hook
 			// after that. But each connection is announced with its http.Server before

@@ -42,7 +42,7 @@ const (
 var errTooManyConns = errors.New("too many connections without a session")
 
 // limits holds for all ports, so that more ports do not mean more connections.
-var limits = newConnLimits(maxConns, maxConnsPerAddress)
+var limits = newConnLimits(maxConns, maxConnsPerAddress, func(reason string) { idleClosed.WithLabelValues(reason).Inc() })
 
 // idleClosed counts for the whole process, across reloads.
 var idleClosed = newIdleClosed()
@@ -69,8 +69,10 @@ func IdleClosed() *prometheus.CounterVec { return idleClosed }
 // one of the address that has most, idle or not, unless its own has as many: so a few
 // addresses keep nobody else out.
 type connLimits struct {
+	count func(reason string) // counts a connection that is closed or refused
+
 	mu                sync.Mutex
-	limit, perAddress int
+	limit, perAddress int // perAddress 0: none
 	addresses         map[netip.Addr]*address
 	sizes             []*list.List // of *address: those with 1 connection, with 2, …; the last is not empty
 	handshakes, conns int          // of all addresses
@@ -87,8 +89,8 @@ type address struct {
 
 func (a *address) count() int { return a.handshakes + a.conns.Len() }
 
-func newConnLimits(limit, perAddress int) *connLimits {
-	return &connLimits{limit: limit, perAddress: perAddress, addresses: map[netip.Addr]*address{}}
+func newConnLimits(limit, perAddress int, count func(reason string)) *connLimits {
+	return &connLimits{count: count, limit: limit, perAddress: perAddress, addresses: map[netip.Addr]*address{}}
 }
 
 // connecting counts an attempt to connect, until the function that it returns is called.
@@ -103,7 +105,7 @@ func (s *connLimits) connecting(network netip.Addr) (done func(), err error) {
 	}
 	if reason := s.makeRoom(a); reason != "" {
 		end()
-		idleClosed.WithLabelValues(reason).Inc()
+		s.count(reason)
 		return nil, errTooManyConns
 	}
 	return sync.OnceFunc(func() {
@@ -125,12 +127,14 @@ func (s *connLimits) crowded(network netip.Addr) bool {
 	return a != nil && a.countsAlone() && a.count() >= s.perAddress/4
 }
 
-// add registers a connection without a request.
-func (s *connLimits) add(c *connection) {
+// add registers a connection without a request, for which it gets so much time; 0: any.
+func (s *connLimits) add(c *connection, firstRequest time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.count(c)
-	c.timer = time.AfterFunc(firstRequestTimeout, func() { s.expire(c) })
+	s.register(c)
+	if firstRequest > 0 {
+		c.timer = time.AfterFunc(firstRequest, func() { s.expire(c) })
+	}
 }
 
 // expire closes a connection that had no first request in time.
@@ -171,7 +175,7 @@ func (s *connLimits) beginSession(c *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.sessions++
-	s.uncount(c)
+	s.unregister(c)
 }
 
 // endSession takes beginSession back.
@@ -181,7 +185,7 @@ func (s *connLimits) endSession(c *connection) {
 	if c.sessions--; c.sessions > 0 || c.ended {
 		return
 	}
-	s.count(c)
+	s.register(c)
 	if reason := s.exceeded(c.address); reason != "" {
 		if oldest := c.address.longIdle(); oldest != nil {
 			s.close(oldest, http3.ErrCodeExcessiveLoad, reason)
@@ -222,14 +226,14 @@ func (s *connLimits) forget(a *address) {
 	}
 }
 
-func (s *connLimits) count(c *connection) {
+func (s *connLimits) register(c *connection) {
 	a := s.address(c.network)
 	c.address, c.inAddress, c.lastUse = a, a.conns.PushBack(c), time.Now()
 	s.conns++
 	s.resized(a, a.conns.Len()-1)
 }
 
-func (s *connLimits) uncount(c *connection) {
+func (s *connLimits) unregister(c *connection) {
 	a := c.address
 	if a == nil {
 		return
@@ -297,7 +301,7 @@ func (s *connLimits) makeRoom(a *address) string {
 // exceeded says which limit an address exceeds; empty: none.
 func (s *connLimits) exceeded(a *address) string {
 	switch {
-	case a.countsAlone() && a.count() > s.perAddress:
+	case s.perAddress > 0 && a.countsAlone() && a.count() > s.perAddress:
 		return addressFull
 	case s.handshakes+s.conns > s.limit:
 		return edgeFull
@@ -344,13 +348,13 @@ func (a *address) countsAlone() bool {
 func (s *connLimits) close(c *connection, code http3.ErrCode, reason string) {
 	s.end(c)
 	c.close(quic.ApplicationErrorCode(code), reason)
-	idleClosed.WithLabelValues(reason).Inc()
+	s.count(reason)
 }
 
 func (s *connLimits) end(c *connection) {
 	c.ended = true
 	c.stopTimer()
-	s.uncount(c)
+	s.unregister(c)
 }
 
 // networkOf is what the limits per address count.
@@ -378,7 +382,7 @@ func (s *connLimits) admit(ctx context.Context, client *quic.ClientInfo) (contex
 
 // connected registers a connection that was accepted.
 func (s *connLimits) connected(c *connection) {
-	s.add(c)
+	s.add(c, firstRequestTimeout)
 	if done, ok := c.Context().Value(connectingKey{}).(func()); ok {
 		done()
 	}

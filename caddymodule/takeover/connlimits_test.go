@@ -28,7 +28,7 @@ func (it limitTest) connect(from string) *connection {
 	}
 	c := &connection{limits: it.connLimits, network: network}
 	c.close = func(_ quic.ApplicationErrorCode, reason string) { it.closed[c] = reason }
-	it.add(c)
+	it.add(c, firstRequestTimeout)
 	done()
 	return c
 }
@@ -50,7 +50,7 @@ func TestConnectionsAreLimited(t *testing.T) {
 	run := func(name string, f func(limitTest)) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				it := limitTest{t, newConnLimits(limit, perAddress), map[*connection]string{}}
+				it := limitTest{t, newConnLimits(limit, perAddress, func(string) {}), map[*connection]string{}}
 				f(it)
 				for len(it.sizes) > 0 {
 					it.remove(it.ofLargest())

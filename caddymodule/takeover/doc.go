@@ -14,6 +14,9 @@
 //	Quiesce  leaves them; those that nobody else uses open no new session
 //	Close    closes those
 //
+// Connections over HTTP/3 without a session are limited, and so are those over TCP, which Caddy
+// serves: see [CountTCP].
+//
 // An [Entry] is what a handler needs to know of the port that a request came in
 // by. When Caddy serves WebTransport itself, both can be deleted.
 package takeover
