@@ -100,6 +100,7 @@ type App struct {
 	presences *presence.Set
 	tokens    tokenstore.Config
 	limits    pubsub.Limits
+	files     fileShares
 	failures  *admission.FailureLimiter
 	faults    *zap.Logger // of the token store: one line a second
 
@@ -132,7 +133,7 @@ func (a *App) AuthenticateMaster(ctx context.Context, s *tokenstore.Service, tok
 func (a *App) Admission(live *Running) *admission.Edge {
 	return &admission.Edge{
 		Hub: live.Hub, Tokens: live.Service, Failures: a.failures, Region: a.Region, MaxKBPerSec: a.Bandwidth.Max,
-		Exiting: caddy.Exiting, CountSession: live.CountSession, Log: a.faults,
+		Exiting: caddy.Exiting, MemoryShort: live.IsMemoryShort, CountSession: live.CountSession, Log: a.faults,
 	}
 }
 

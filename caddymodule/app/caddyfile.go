@@ -72,6 +72,7 @@ import (
 //			send_queue                    <size>
 //			queue_memory                  <size>
 //			right_memory                  <size>
+//			connection_memory             <size>
 //			max_tokens_per_master         <count>
 //			max_token_bytes_per_master    <size>
 //			max_calls_per_master          <count>
@@ -151,6 +152,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 				"send_queue":                    &a.Limits.SendQueue,
 				"queue_memory":                  &a.Limits.QueueMemory,
 				"right_memory":                  &a.Limits.RightMemory,
+				"connection_memory":             &a.Limits.ConnectionMemory,
 				"max_tokens_per_master":         &a.Limits.MaxTokensPerMaster,
 				"max_token_bytes_per_master":    &tokenBytes,
 				"max_calls_per_master":          &a.Limits.MaxCallsPerMaster,
@@ -258,7 +260,7 @@ func unmarshalGuest(d *caddyfile.Dispenser, namespace, key string) (json.RawMess
 }
 
 // largeSizes are sizes of what a whole edge has.
-var largeSizes = []string{"queue_memory", "right_memory", "max_token_bytes_per_master"}
+var largeSizes = []string{"queue_memory", "right_memory", "connection_memory", "max_token_bytes_per_master"}
 
 // numbers parses a block of options with a number each, which may have a unit in
 // those that are sizes, largeSizes among them. kind is what the others are, for errors.

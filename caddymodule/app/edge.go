@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/caddymodule/overlay"
+	"github.com/millrace/millrace/caddymodule/takeover"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/tokenstore"
 )
@@ -173,6 +175,7 @@ func (e *edge) apply(g generation) error {
 	}
 	e.hub.SetPresences(g.app.presences)
 	e.hub.SetLimits(g.limits)
+	takeover.LimitIdle(g.app.files.requests, idleQUIC(debug.SetMemoryLimit(-1)))
 	e.hub.SetHooks(g.app.hooks)
 	e.others.SetPolicy(g.app.remotePolicy())
 	if s, ok := g.app.store.(guest.StoreConfigurer); ok {

@@ -33,6 +33,7 @@ func (a *App) Start() error {
 	if err := a.takeover.Start(a.ctx); err != nil {
 		return errors.Join(fmt.Errorf("webtransport: %w", err), e.release(a))
 	}
+	warnOfFiles(a.log, a.files, &a.limits)
 	a.mu.Lock()
 	a.lease = e
 	a.mu.Unlock()

@@ -14,7 +14,9 @@ func (a *App) provisionLimits() error {
 	l := pubsub.DefaultLimits()
 	maxCap := tokenstore.DefaultMaxKBPerSec
 	l.QueueMemory = 0
-	l.RightMemory = min(l.RightMemory, int(debug.SetMemoryLimit(-1)/8))
+	memory := debug.SetMemoryLimit(-1)
+	l.Room.Memory = defaultConnectionMemory(memory)
+	l.RightMemory = min(l.RightMemory, int(memory/8))
 	for _, o := range []struct {
 		name     string
 		value    int // zero: keep the default
@@ -36,6 +38,7 @@ func (a *App) provisionLimits() error {
 		{"limits.send_queue (bytes)", a.Limits.SendQueue, 1, 1 << 30, &l.SendQueue},
 		{"limits.queue_memory (bytes)", a.Limits.QueueMemory, 1, 1 << 40, &l.QueueMemory},
 		{"limits.right_memory (bytes)", a.Limits.RightMemory, 1 << 20, 1 << 40, &l.RightMemory},
+		{"limits.connection_memory (bytes)", a.Limits.ConnectionMemory, 1 << 20, 1 << 40, &l.Room.Memory},
 		{"metrics.tenants", a.Metrics.Tenants, 1, 1000, &l.MetricTenants},
 		{"bandwidth.max (KB/s)", a.Bandwidth.Max, 1, 1 << 30, &maxCap},
 		{"bandwidth.default_ingress (KB/s)", a.Bandwidth.DefaultIngress, 1, 1 << 30, &l.DefaultIngressKB},
@@ -72,7 +75,7 @@ func (a *App) provisionLimits() error {
 		return fmt.Errorf("limits.send_queue: must hold the largest frame, which has %d bytes with this max_payload and max_subscriptions", floor)
 	}
 	if l.QueueMemory == 0 {
-		l.QueueMemory = defaultQueueMemory(debug.SetMemoryLimit(-1), l.SendQueue)
+		l.QueueMemory = defaultQueueMemory(memory, l.SendQueue)
 	}
 	if l.QueueMemory < 2*l.SendQueue {
 		return fmt.Errorf("limits.queue_memory: must be at least twice send_queue, which is %d bytes", l.SendQueue)
@@ -94,6 +97,8 @@ func (a *App) provisionLimits() error {
 	default:
 		return fmt.Errorf("slow_consumer: must be drop or disconnect")
 	}
+	a.files = shareFiles(openFiles(), l.MaxConnections)
+	l.Room.Files = a.files.sessions
 	a.limits = l
 	return nil
 }

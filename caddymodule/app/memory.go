@@ -1,10 +1,54 @@
 package app
 
 import (
+	"math"
 	"runtime/debug"
+	"runtime/metrics"
 	"sync"
 	"time"
+
+	"github.com/millrace/millrace/caddymodule/takeover"
+	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/tokenstore"
 )
+
+// ConnectionCost is what an idle connection takes of the process (docs/performance.md, The last run).
+func ConnectionCost(transport string, overTLS bool) pubsub.Cost {
+	switch {
+	case transport == tokenstore.ProtocolWebTransport:
+		return pubsub.Cost{Memory: 120 << 10} // all share one file
+	case overTLS:
+		return pubsub.Cost{Files: 1, Memory: 20 << 10}
+	}
+	return pubsub.Cost{Files: 1, Memory: 8 << 10}
+}
+
+// edgeMemory is what an edge takes without any connection, in bytes.
+const edgeMemory = 64 << 20
+
+// defaultConnectionMemory is what connections may take where the Go runtime has a limit of its memory: the rest
+// is for queues, rights, patterns and histories, and for garbage, or collecting it would take all
+// the time. math.MaxInt64: it has none.
+func defaultConnectionMemory(limit int64) int {
+	if limit == math.MaxInt64 {
+		return 0
+	}
+	return int(max(limit-edgeMemory, limit/4) / 2)
+}
+
+// isMemoryShort reports whether what was in use after the last collection of garbage is so much of the
+// limit that collections would soon take most of the time, whatever uses it: queues, histories,
+// patterns. It takes some microseconds.
+func isMemoryShort(limit int64) bool {
+	used := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+	metrics.Read(used)
+	return limit < math.MaxInt64 && used[0].Value.Uint64()+used[1].Value.Uint64() > uint64(limit/10*7)
+}
+
+// idleQUIC is how many QUIC connections without a session there may be.
+func idleQUIC(limit int64) int {
+	return int(min(max(limit/16/takeover.IdleQUICMemory, 64), takeover.MaxIdleQUIC))
+}
 
 const (
 	minGarbage      = 24 << 20        // bytes that are worth the work
@@ -42,6 +86,16 @@ func (t *memoryTrimmer) noteSession(transport string) {
 	defer t.mu.Unlock()
 	t.garbage += garbage[transport]
 	if t.garbage >= minGarbage && !t.stopped {
+		t.schedule()
+	}
+}
+
+// noteShort says that memory is short: without collections, it would not show when it no longer is.
+func (t *memoryTrimmer) noteShort() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.garbage < minGarbage && !t.stopped { // else the timer is set
+		t.garbage = minGarbage
 		t.schedule()
 	}
 }

@@ -30,7 +30,7 @@ var (
 		"Configurations that were started: the hub of the one before was kept with its connections, or a new one was made, as at the first start.",
 		[]string{"hub"}, [][]string{{"kept"}, {"new"}})
 
-	processMetrics = []prometheus.Collector{problem.Refusals(), takeover.IdleClosed(), tokenCalls, reloads, newBuildInfo()}
+	processMetrics = []prometheus.Collector{problem.Refusals(), takeover.IdleClosed(), takeover.TCPClosed(), tokenCalls, reloads, newBuildInfo()}
 )
 
 // TokenOperations are the operations on tokens that are counted. Which call is which

@@ -59,6 +59,13 @@ var hubFamilies = []family{
 				add(float64(s.Connections[transport]), transport)
 			}
 		}),
+	newFamily(prometheus.GaugeValue, "connections_used_ratio",
+		"How much of each limit of connections is used, from 0 to 1: max_connections, open files, and connection_memory.", []string{"limit"},
+		func(s *snapshot, add func(float64, ...string)) {
+			for _, limit := range []string{"connections", "files", "memory"} {
+				add(s.Used[limit], limit)
+			}
+		}),
 	gauge("subscriptions", "Open subscriptions of all sessions.", func(s *snapshot) float64 { return float64(s.Subscriptions) }),
 	gauge("patterns", "Distinct patterns of all subscriptions, counted for each tenant.", func(s *snapshot) float64 { return float64(s.Patterns) }),
 	gauge("queue_bytes", "Bytes that wait to be written in the queues of all sessions, bookkeeping included.",

@@ -84,6 +84,12 @@ type Limits struct {
 	// its connections. Those of one tenant get half of it. Default, and zero: an eighth of
 	// the memory that GOMEMLIMIT allows, and no more than 256 MiB.
 	RightMemory int `json:"right_memory,omitempty"`
+	// ConnectionMemory bounds what connections take in memory, in bytes, as they cost while
+	// they are idle: 8 KiB over WebSocket, 20 KiB over WebSocket and TLS, 120 KiB over WebTransport.
+	// Those of one token, tenant, address or issuer get as much of it as of max_connections. Default, and
+	// zero: half of what GOMEMLIMIT allows beyond 64 MiB; no limit where there is no
+	// GOMEMLIMIT.
+	ConnectionMemory int `json:"connection_memory,omitempty"`
 	// MaxTokensPerMaster is how many access tokens a master token may have issued
 	// that are still in the store, until a day after they expire; for those that
 	// have no `max_tokens` of their own. Default, and zero: no limit.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"runtime/debug"
 	"time"
 
 	"github.com/millrace/millrace/caddymodule/overlay"
@@ -24,6 +25,16 @@ type Running struct {
 // CountSession counts a session that has begun, by its transport, a Protocol of package
 // tokenstore.
 func (r *Running) CountSession(transport string) { r.edge.memory.noteSession(transport) }
+
+// IsMemoryShort reports whether the process is so near its limit of memory that it should take
+// no more connections. It waits for nothing.
+func (r *Running) IsMemoryShort() bool {
+	short := isMemoryShort(debug.SetMemoryLimit(-1))
+	if short {
+		r.edge.memory.noteShort()
+	}
+	return short
+}
 
 // Edges are those that announce themselves over the broker; none where it is no
 // [pubsub.Directory].

@@ -2,6 +2,7 @@ package handler
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/rest"
 	"github.com/millrace/millrace/wire"
 )
@@ -85,13 +87,33 @@ func warnings(a *app.App) (list []string) {
 // trouble is why clients should not come to an edge.
 type trouble struct{ code, detail string }
 
+// available returns nil if there is room for a connection over each transport, or why there is none.
+func available(a *app.App, live *app.Running) error {
+	if err := live.Hub.Available(); err != nil {
+		return err
+	}
+	transports := []string{tokenstore.ProtocolWebSocket, tokenstore.ProtocolWebTransport}
+	if a.WebTransport == "off" {
+		transports = transports[:1]
+	}
+	for _, transport := range transports {
+		if err := live.Hub.AvailableFor(app.ConnectionCost(transport, true)); err != nil {
+			return fmt.Errorf("%s: %w", transport, err)
+		}
+	}
+	if live.IsMemoryShort() {
+		return pubsub.ErrMemoryFull
+	}
+	return nil
+}
+
 // troubles are all there are now, the worst first. It waits for nothing.
 func troubles(a *app.App) (list []trouble) {
 	live := a.Running()
 	if live == nil {
 		return []trouble{{problem.CodeStarting, "the edge is starting"}}
 	}
-	switch err := live.Hub.Available(); {
+	switch err := available(a, live); {
 	case errors.Is(err, pubsub.ErrDraining) || caddy.Exiting():
 		list = append(list, trouble{"draining", "the edge drains"})
 	case err != nil:

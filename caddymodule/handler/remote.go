@@ -12,7 +12,7 @@ import (
 
 // clientOf describes the caller to the hub.
 func clientOf(r *http.Request, transport string) pubsub.Client {
-	c := pubsub.Client{Transport: transport}
+	c := pubsub.Client{Transport: transport, Cost: app.ConnectionCost(transport, r.TLS != nil)}
 	c.IP, _ = remote.ClientIP(r)
 	if remote.ViaTrustedProxy(r) {
 		// A proxy that does not say whom it speaks for speaks for many.

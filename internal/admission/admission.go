@@ -29,6 +29,7 @@ type Edge struct {
 	Region       string                 // empty: none is set
 	MaxKBPerSec  int                    // highest cap of a connection, in KB/s
 	Exiting      func() bool            // reports whether the process ends; nil: never
+	MemoryShort  func() bool            // reports whether the process has no memory for more connections; nil: never
 	CountSession func(transport string) // is told of each session; nil: nobody is
 	Log          *zap.Logger            // of faults of the token store
 }
@@ -183,7 +184,11 @@ func (c Candidate) checkAvailable() *Refusal {
 	if c.closing() || c.Exiting != nil && c.Exiting() {
 		return c.reportRefused(RefusedByHub(pubsub.ErrDraining), nil)
 	}
-	if err := c.Hub.AvailableFor(c.Client.Cost); err != nil {
+	err := c.Hub.AvailableFor(c.Client.Cost)
+	if err == nil && c.MemoryShort != nil && c.MemoryShort() {
+		err = pubsub.ErrMemoryFull
+	}
+	if err != nil {
 		return c.reportRefused(RefusedByHub(err), nil)
 	}
 	return nil

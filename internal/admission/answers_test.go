@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/zap"
+
 	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/memory"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/wire"
 )
@@ -34,6 +37,23 @@ func TestAllowPeer(t *testing.T) {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
+}
+
+// Nobody is admitted while memory is short.
+func TestMemoryIsShort(t *testing.T) {
+	hub := pubsub.NewHub(memory.New(), pubsub.DefaultLimits(), zap.NewNop())
+	defer hub.Close()
+	short := true
+	c := Candidate{Edge: &Edge{Hub: hub, MemoryShort: func() bool { return short }}}
+	if _, refused := c.Await(); refused == nil || refused.Code != "too_many_connections" || refused.RetryAfter == "" {
+		t.Errorf("got %+v", refused)
+	}
+	short = false
+	p, refused := c.Await()
+	if refused != nil {
+		t.Fatalf("got %+v", refused)
+	}
+	p.Release()
 }
 
 // TestRefusalOfAUTH keeps the answers to an AUTH line in step with those to a
