@@ -25,8 +25,8 @@ func TestStorms(t *testing.T) {
 			t.Parallel()
 			atEdge, dies := harness.SoakCount(t, 50, most), name == "killed" // there are more at the other one
 			join := harness.Joining(harness.StartNATS(t, 1), "")[0]
-			fails := harness.StartEdge(t, harness.DefaultCaddyfile, join)
-			stays := harness.StartEdge(t, harness.DefaultCaddyfile, join, harness.WithMaster(fails))
+			fails := harness.StartEdge(t, unlimited(harness.DefaultCaddyfile), join)
+			stays := harness.StartEdge(t, unlimited(harness.DefaultCaddyfile), join, harness.WithMaster(fails))
 			c := &crowd{t: t, fails: fails, dies: dies}
 			for there := 0; there < atEdge; {
 				if len(c.clients) > 4*atEdge+1000 {
@@ -134,7 +134,7 @@ func (c *crowd) event(e client.Event) {
 // lost, and no message.
 func TestReloadsUnderLoad(t *testing.T) {
 	t.Parallel()
-	e := harness.StartEdge(t, conformance.American)
+	e := harness.StartEdge(t, unlimited(conformance.American))
 	rooms := loadgen.Options{Scenario: loadgen.Rooms, Members: 100, MemberRate: 0.1}
 	rooms.Rooms = harness.SoakCount(t, 200, 10_000) / rooms.Members
 	many := startTraffic(e, loadgen.WebSocket, rooms)

@@ -14,6 +14,12 @@ import (
 
 const tenant = "paint.room"
 
+// unlimited is a Caddyfile for so many clients of one token that they need more than half of the files that a
+// process may open.
+func unlimited(caddyfile string) string {
+	return strings.Replace(caddyfile, "drain 7s", "drain 7s\n\t\tlimits {\n\t\t\tmax_connections 0\n\t\t}", 1)
+}
+
 // traffic is a run of the load generator, which requires each message, once and in order, and
 // that no connection ends.
 type traffic struct {
