@@ -118,6 +118,9 @@ func (s *Store) takeNotice(message []byte) error {
 		}
 		s.mirror.hold(entryKey{kind, id}, c.Revision)
 	}
+	if len(n.Changed) > 0 && elapsed(s.freshness.lastConfirmed(), time.Now()) > sureFor {
+		signal(s.lookups.confirmWanted) // else the watch brings it sooner
+	}
 	if n.After == nil {
 		return nil
 	}
