@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -21,7 +22,8 @@ type Machine struct {
 }
 
 // Possible returns why there can be no network here, or nil if there can.
-func Possible() error {
+// It may be called concurrently.
+var Possible = sync.OnceValue(func() error {
 	if os.Geteuid() != 0 {
 		return errors.New("network namespaces take root")
 	}
@@ -35,7 +37,7 @@ func Possible() error {
 		return err
 	}
 	return ip("netns", "del", probe)
-}
+})
 
 // Command is a process inside the machine. It is killed when the thread that started it ends:
 // with the program, if no goroutine ends that has locked its thread.
