@@ -203,6 +203,13 @@ func (w *confirms) add(p wire.Publish) <-chan confirmed {
 	return answer
 }
 
+// any reports whether one waits.
+func (w *confirms) any() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.waiting) > 0
+}
+
 // forget gives up an answer. Who waits for all of them goes on in time without it.
 func (w *confirms) forget(id uint32) {
 	w.mu.Lock()

@@ -280,6 +280,13 @@ func TestPublishTooLarge(t *testing.T) {
 			if test.event != "" {
 				equal[Event](t, "event", <-w.events, PublishError{"t", test.event, Code(wire.CodePayloadTooLarge)})
 			}
+			unknown := len(test.plain)
+			if test.event != "" {
+				unknown-- // that is known
+			}
+			if unknown > 0 {
+				equal[Event](t, "event", <-w.events, PublishUnknown{edgeA, WebSocket, unknown})
+			}
 			if e, ok := (<-w.events).(Disconnected); !ok || e.Err.(*Error).Close != 1009 {
 				t.Errorf("got %+v, want Disconnected", e)
 			}

@@ -27,7 +27,7 @@ type conn struct {
 	featured    chan struct{} // closed when histories is known, or never will be
 	confirms    confirms      // publishes that wait for their answers
 	wantsActive atomic.Bool   // the loop wants to hear of the next message; see askAt
-	busy        atomic.Bool   // something but PONG has come since the last question
+	message     atomic.Int64  // nanoseconds after since at which something but PONG has come
 
 	acks      map[key][]*ack              // what was sent and not answered, in order
 	unacked   int                         // SUBs, RSUBs, JOINs and WHOs among them
@@ -38,7 +38,6 @@ type conn struct {
 	pings     []*ping                     // sent and not answered, in order
 	probed    time.Time                   // the last time; see probeAt
 	marked    uint64                      // bytes that were sent up to the last PING, or answered SUB
-	ponged    time.Time                   // when it was heard as the last PONG came
 	trips     trips                       // of its PINGs
 	spread    float64                     // in [0,1): how much later than KeepAlive it is asked
 	since     time.Time                   // connected
@@ -53,6 +52,7 @@ type conn struct {
 	linkDown  bool                        // the edge says that it has lost the others
 
 	confirmed uint64 // bytes that the edge has handled, as the last PONG says
+	reading   reading
 
 	usual  time.Duration // unusual, before it was suspect; zero: it was not, or had no rhythm
 	wokeAt time.Time     // from that suspicion
@@ -72,7 +72,8 @@ type ping struct {
 	sent  time.Time
 	bytes uint64 // unconfirmed bytes before it
 	total uint64 // bytes with it
-	asked bool   // for a round trip; else it only marks a place in what is sent
+	mark  mark
+	asked bool // for a round trip; else it only marks a place in what is sent
 	done  func(err error)
 
 	untimed bool // its time says nothing of the way to the edge
@@ -80,9 +81,9 @@ type ping struct {
 
 func newConn(l link, edge string, t Transport, token string, features []byte) *conn {
 	c := &conn{
-		edge: edge, transport: t, token: token, link: l, out: newSendBuffer(), frames: newDecoder(),
+		edge: edge, transport: t, token: token, link: l, out: newSendBuffer(l.heard), frames: newDecoder(),
 		over: make(chan struct{}), featured: make(chan struct{}), acks: map[key][]*ack{}, postponed: map[*interest]*postponedSub{}, holds: map[*standing]*hold{}, since: time.Now(), asks: true,
-		spread: rand.Float64(),
+		spread: rand.Float64(), reading: reading{perByte: slowest},
 	}
 	c.out.line(features)
 	return c
@@ -100,6 +101,7 @@ type sink interface {
 
 func (c *conn) start(group *sync.WaitGroup, to sink) {
 	c.link.setWaker(c.out.wakeUp)
+	c.out.active = to.active
 	group.Go(func() {
 		err := c.read(to)
 		c.link.abort()
@@ -115,8 +117,8 @@ func (c *conn) read(to sink) *Error {
 		if err != nil {
 			return asError(err)
 		}
-		if (frame || string(message) != wire.LinePong) && !c.busy.Load() {
-			c.busy.Store(true) // before the loop is told
+		if frame || string(message) != wire.LinePong {
+			c.message.Store(int64(c.link.heard().Sub(c.since))) // before the loop is told
 		}
 		if c.wantsActive.Load() {
 			c.wantsActive.Store(false)
@@ -282,11 +284,8 @@ func (c *conn) forgetRsub(k key) bool {
 
 // ping sends a PING.
 func (c *conn) ping(asked bool, done func(error)) {
-	if asked {
-		c.busy.Store(false)
-	}
-	total := c.out.line([]byte(wire.LinePing))
+	total, m := c.out.ping()
 	before := total - uint64(wire.MessageWireLen([]byte(wire.LinePing)))
-	c.pings = append(c.pings, &ping{sent: time.Now(), bytes: before - c.marked, total: total, asked: asked, done: done})
+	c.pings = append(c.pings, &ping{sent: time.Now(), bytes: before - c.marked, total: total, mark: m, asked: asked, done: done})
 	c.marked = total
 }

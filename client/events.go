@@ -103,6 +103,16 @@ type (
 		Code            Code
 	}
 
+	// PublishUnknown comes when a connection is lost or replaced: publishes were sent on it, and
+	// no answer to a later PING has proved that the edge has read them. Some or all may be lost,
+	// or come late. What [Client.PublishConfirmed] sends is not among them, since each call says
+	// what became of it. It comes right before Disconnected, Recovered, Moved or Closed.
+	PublishUnknown struct {
+		Edge      string // of the connection
+		Transport Transport
+		Count     int // of publishes
+	}
+
 	// SubscriptionError says that the edge refused a subscription that it was
 	// asked to restore, or a [Presence] or [Membership]. It has ended, unless Code is
 	// try_later: then the client asks again, with pauses, until the edge confirms or
@@ -165,6 +175,7 @@ func (Gap) event()               {}
 func (Moving) event()            {}
 func (Moved) event()             {}
 func (PublishError) event()      {}
+func (PublishUnknown) event()    {}
 func (SubscriptionError) event() {}
 func (SlowConsumer) event()      {}
 func (EgressLimited) event()     {}

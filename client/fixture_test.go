@@ -333,6 +333,17 @@ func (l *fakeLink) sent() (lines, frames []string) {
 	return slices.Clone(l.lines), slices.Clone(l.frames)
 }
 
+// pings returns how often the client has asked.
+func (l *fakeLink) pings() (n int) {
+	lines, _ := l.sent()
+	for _, line := range lines {
+		if line == "PING" {
+			n++
+		}
+	}
+	return n
+}
+
 // line and deliver send something to the client.
 func (l *fakeLink) line(text string) { l.in <- []byte(text) }
 

@@ -78,11 +78,13 @@ func (c *Client) handlePong(from *conn, heard time.Time) {
 	}
 	p := from.pings[0]
 	from.pings = from.pings[1:]
-	from.ponged, from.confirmed, from.doubts = heard, p.total, 0
+	from.confirmed, from.doubts = p.total, 0
 	rtt := time.Since(p.sent)
-	if !p.untimed && !from.draining {
+	timed := !p.untimed && !from.draining
+	if timed {
 		from.trips.add(rtt)
 	}
+	from.reading.proven(p.mark, p.bytes, timed)
 	if p.asked {
 		c.rtt.Store(int64(rtt))
 		c.events.emit(RoundTrip{rtt})

@@ -2,10 +2,6 @@ package client
 
 import "time"
 
-// slowest is how long an edge may take for a byte that was sent before a PING:
-// the lowest ingress cap is 1 KiB a second.
-const slowest = time.Second / 1024
-
 // minPongTimeout is how long an answer may take at least before a connection is suspect.
 const minPongTimeout = time.Second
 
@@ -41,22 +37,42 @@ func (c *Client) steady(conn *conn) bool {
 	return conn == c.current && c.move == nil && conn.ready && !conn.draining && !conn.aborted
 }
 
-// askAt is when to ask whether a connection lives; zero: not now. What comes until then
-// puts it off, which is found out then. As long as it goes by KeepAlive alone, the next
-// message may make it earlier, so the reading goroutine tells the loop of that.
+// askAt is when to ask whether a connection lives; zero: not now. It is the only rule of
+// that: after KeepAlive without a byte, sooner where something is expected, and soon after
+// something was sent that has no answer. What comes until then puts it off, which is found
+// out then. As long as it goes by KeepAlive alone, the next message may make it earlier, so
+// the reading goroutine tells the loop of that; so does who publishes.
 func (c *Client) askAt(conn *conn) time.Time {
 	if conn.aborted || len(conn.pings) > 0 || c.s.KeepAlive < 0 {
 		return time.Time{}
 	}
 	silence := c.s.KeepAlive + time.Duration(conn.spread*float64(c.s.KeepAlive)/spread)
-	if c.steady(conn) {
-		conn.wantsActive.Store(true) // first, so that nothing comes between
-		if u := conn.unusual(); u > 0 && (conn.busy.Load() || conn.link.heard().After(conn.ponged)) {
-			conn.wantsActive.Store(false)
-			silence = min(silence, u)
-		}
+	if !c.steady(conn) {
+		return c.heard(conn).Add(silence)
 	}
-	return c.heard(conn).Add(silence)
+	conn.wantsActive.Store(true) // first, so that nothing comes between
+	if u := conn.expected(); u > 0 {
+		conn.wantsActive.Store(false)
+		silence = min(silence, u)
+	}
+	at := c.heard(conn).Add(silence)
+	if since := conn.out.unreadSince(); !since.IsZero() {
+		at = earliest(at, since.Add(min(unreadTime, c.s.KeepAlive)))
+	}
+	return at
+}
+
+// expected is how long a silence is unusual while something is to come: messages flow, or an
+// answer is owed. Zero: nothing is expected.
+func (c *conn) expected() time.Duration {
+	heard := c.link.heard()
+	if u := c.unusual(); u > 0 && heard.Sub(c.since)-time.Duration(c.message.Load()) < rhythmEnd {
+		return u
+	}
+	if c.unacked > 0 || c.confirms.any() {
+		return unusualMost
+	}
+	return 0
 }
 
 // unusual is how long a silence is unusual; zero: nothing is usual here. The pause that
@@ -80,7 +96,7 @@ func (c *Client) suspectAt(conn *conn) time.Time {
 		patience = max(patience, conn.unusual())
 	}
 	patience <<= min(conn.doubts, maxDoubts)
-	return later(oldest.sent, c.heard(conn)).Add(patience + oldest.sendTime())
+	return later(oldest.sent, c.heard(conn)).Add(patience + conn.reading.sendTime(oldest.bytes))
 }
 
 // lostAt is when a connection counts as lost; zero: no question is open.
@@ -93,11 +109,8 @@ func (c *Client) lostAt(conn *conn) time.Time {
 	if c.s.KeepAlive > 0 {
 		heard = heard.Add(c.s.KeepAlive)
 	}
-	return later(sent, heard).Add(c.s.PongTimeout + oldest.sendTime())
+	return later(sent, heard).Add(c.s.PongTimeout + conn.reading.sendTime(oldest.bytes))
 }
-
-// sendTime is what the bytes before a PING may take.
-func (p *ping) sendTime() time.Duration { return time.Duration(p.bytes) * slowest }
 
 // lose abandons a connection. handleLost follows after what was received is handled.
 func (c *Client) lose(conn *conn) {

@@ -175,13 +175,16 @@ func (c *Client) end(err error) {
 	c.err = err
 	closed := c.closedError()
 	c.gate.close(closed)
-	conns, s := c.conns(), c.searching()
+	conns, s, suspect := c.conns(), c.searching(), c.suspicion != nil
 	c.endTrail(true)
 	c.current, c.next, c.move, c.suspicion = nil, nil, nil, nil // what waits for answers must not go on with the move
 	for _, conn := range conns {
 		conn.dead = true
 		if err == nil {
 			conn.leaveAll()
+		}
+		if err != nil || suspect && conn == conns[0] {
+			c.reportUnread(conn)
 		}
 		conn.fail(closed)
 		conn.shut(&c.group)

@@ -153,6 +153,7 @@ func (c *Client) promote() {
 	c.place.Store(&place{c.current.edge, c.current.transport})
 	if old != nil {
 		old.dead = true
+		c.reportUnread(old)
 		c.unfeed(old)
 		old.fail(ErrDisconnected)
 		old.shut(&c.group)

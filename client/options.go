@@ -56,14 +56,15 @@ type Options struct {
 	ConnectTimeout time.Duration
 
 	// KeepAlive is how long nothing may come before a PING asks, and up to a sixteenth
-	// more, so that clients do not ask in step. A silence that is unusual for the
-	// connection is asked about earlier, after 1 s at the soonest. Default: 25 s;
-	// negative: the client never asks by itself.
+	// more, so that clients do not ask in step. The client asks earlier while something
+	// is expected, in an unusual silence of 1 to 3 s: messages have come within 10 s, or
+	// an answer is owed. And it asks within 1 s after a publish that nothing has proved
+	// to be read. Default: 25 s; negative: the client never asks by itself.
 	KeepAlive time.Duration
 	// PongTimeout is how long the answer may take, beside KeepAlive: a connection that
 	// nothing comes on is lost after both together. It is suspect long before, see
-	// [Suspect]. The edge may read as slowly as 1 KiB a second, so each KiB that was
-	// sent before the PING gives it a second more. Default: 10 s.
+	// [Suspect]. What was sent before the PING adds the time in which the edge reads it,
+	// as fast as it has shown to; until then each KiB adds a second. Default: 10 s.
 	PongTimeout time.Duration
 
 	// MinBackOff and MaxBackOff bound the pauses between attempts to reconnect.

@@ -199,7 +199,18 @@ func (c *Client) refuseLargest(conn *conn) {
 	conn.confirms.refuse(size, code)
 	if size > 0 && plain.size == size {
 		c.events.emit(PublishError{plain.tenant, plain.channel, code})
+		conn.reading.publishes++ // it is told of
 	}
+}
+
+// reportUnread tells of the publishes on a connection that is left, which its edge may not have
+// read. Each is told of once.
+func (c *Client) reportUnread(conn *conn) {
+	sent := conn.out.plainPublishes()
+	if sent > conn.reading.publishes {
+		c.events.emit(PublishUnknown{conn.edge, conn.transport, int(sent - conn.reading.publishes)}) //nolint:gosec // it fits
+	}
+	conn.reading.publishes = sent
 }
 
 // mark sends a PING whose answer says what the edge has handled.

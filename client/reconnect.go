@@ -133,6 +133,7 @@ func (c *Client) handleLost(conn *conn, err *Error) {
 	}
 	c.unfeed(conn)
 	conn.shut(&c.group)
+	c.reportUnread(conn)
 	// The current one may wake, or end in its own way.
 	beside := isNext && (c.suspicion != nil || c.current != nil && c.move != nil && c.move.tentative)
 	if f := c.fatal(conn, err); (isCurrent || isNext) && !beside && f != nil {

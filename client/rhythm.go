@@ -12,6 +12,7 @@ const (
 	rhythmLeast   = 4                // pauses that have to be known
 	unusualFactor = 3                // times the longest pause is unusual
 	unusualLeast  = time.Second
+	unusualMost   = 3 * time.Second
 )
 
 // clock is when something came last on a connection, and the rhythm of what comes. One
@@ -75,5 +76,5 @@ func (c *clock) unusual() time.Duration {
 	if longest < 0 {
 		return 0
 	}
-	return max(unusualFactor*longest, unusualLeast)
+	return min(max(unusualFactor*longest, unusualLeast), unusualMost)
 }

@@ -2,6 +2,7 @@ package client
 
 import (
 	"sync"
+	"time"
 
 	"github.com/millrace/millrace/wire"
 )
@@ -15,14 +16,17 @@ const sendBufferLimit = 256 << 10
 type sendBuffer struct {
 	mu       sync.Mutex
 	buf      []byte
-	spare    []byte        // the buffer that was sent last
-	total    uint64        // bytes ever put
-	lastPub  uint64        // total behind the last publish
-	largest  int           // bytes of the largest publish; 0: none could be over a read limit
-	plain    plainPublish  // the largest that is not confirmed
-	room     chan struct{} // closed when buf is taken; nil: nobody waits
-	finished bool          // no more comes
-	wake     chan struct{} // holds one while there may be something to do
+	spare    []byte       // the buffer that was sent last
+	total    uint64       // bytes ever put
+	lastPub  uint64       // total behind the last publish
+	largest  int          // bytes of the largest publish; 0: none could be over a read limit
+	plain    plainPublish // the largest that is not confirmed
+	unread   unread
+	heard    func() time.Time // when something came last
+	active   func()           // called when the edge is to be asked earlier, perhaps; nil: nobody waits
+	room     chan struct{}    // closed when buf is taken; nil: nobody waits
+	finished bool             // no more comes
+	wake     chan struct{}    // holds one while there may be something to do
 }
 
 // readOverhead is how much a message may be longer than max_payload. A publish that is not
@@ -35,16 +39,45 @@ type plainPublish struct {
 	tenant, channel string
 }
 
-func newSendBuffer() *sendBuffer { return &sendBuffer{wake: make(chan struct{}, 1)} }
+func newSendBuffer(heard func() time.Time) *sendBuffer {
+	return &sendBuffer{wake: make(chan struct{}, 1), heard: heard}
+}
 
 // line puts a line and returns how many bytes were put so far.
 func (o *sendBuffer) line(line []byte) uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.unread.request(o.heard())
+	return o.append(line)
+}
+
+// ping puts a PING. Its answer proves that the edge has read what the mark has.
+func (o *sendBuffer) ping() (total uint64, m mark) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	m = o.unread.mark()
+	return o.append([]byte(wire.LinePing)), m
+}
+
+func (o *sendBuffer) append(line []byte) uint64 {
 	o.buf = wire.AppendMessage(o.buf, line)
 	o.total += uint64(wire.MessageWireLen(line))
 	o.wakeUp()
 	return o.total
+}
+
+// unreadSince returns since when something waits for a sign that the edge reads; zero: nothing does.
+func (o *sendBuffer) unreadSince() time.Time {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.unread.waits(o.heard())
+}
+
+// plainPublishes returns how many publishes without an answer were put so far.
+func (o *sendBuffer) plainPublishes() uint64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.unread.publishes
 }
 
 // publish puts a frame. If there is no room it puts nothing and returns a
@@ -68,6 +101,15 @@ func (o *sendBuffer) publish(p wire.Publish) (full <-chan struct{}, total uint64
 	o.buf = wire.AppendPublish(o.buf, p)
 	o.total += uint64(len(o.buf) - at)
 	o.lastPub = o.total
+	first := false
+	if p.Confirm {
+		first = o.unread.request(o.heard())
+	} else {
+		first = o.unread.publish()
+	}
+	if first && o.active != nil {
+		o.active()
+	}
 	if size > readOverhead {
 		o.largest = max(o.largest, size)
 		if !p.Confirm && size > o.plain.size {

@@ -84,6 +84,7 @@ func (c *Client) takeOver() {
 	}
 	old, heard := c.current, c.suspicion.heard
 	handled := old.out.published() <= old.confirmed
+	c.reportUnread(old)
 	c.confirmNext()
 	c.endSuspicion()
 	c.endTrail(true)

@@ -35,7 +35,7 @@ var Events = []string{
 	"presenceChange", "presenceEnded", "membershipEnded",
 
 	"connected", "suspect", "recovered", "disconnected", "reconnecting", "reconnected", "gap", "moving", "moved",
-	"publishError", "subscriptionError", "slowConsumer", "egressLimited", "linkDown", "linkUp", "queueFull",
+	"publishError", "publishUnknown", "subscriptionError", "slowConsumer", "egressLimited", "linkDown", "linkUp", "queueFull",
 	"edgeError", "roundTrip", "closed",
 }
 
