@@ -1,7 +1,7 @@
 // The driver of the SDK for TypeScript, in Node (sdk_node.mjs) and in a page
 // (sdk_page.js). docs/writing-a-client.md says what it takes and reports.
 const events = [
-  "connected", "suspect", "recovered", "disconnected", "reconnecting", "reconnected", "moving", "moved", "publishError",
+  "connected", "suspect", "recovered", "disconnected", "reconnecting", "reconnected", "moving", "moved", "publishError", "publishUnknown",
   "subscriptionError", "slowConsumer", "egressLimited", "linkDown", "linkUp", "queueFull", "edgeError", "roundTrip", "closed",
   "gap",
 ];

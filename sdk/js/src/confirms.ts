@@ -61,6 +61,11 @@ export class Confirms {
     return true;
   }
 
+  /** The edge owes an answer. */
+  get owed(): boolean {
+    return this.#all.size > 0;
+  }
+
   /** idle resolves when none is left. */
   idle(): Promise<void> {
     if (this.#all.size === 0) return Promise.resolve();

@@ -8,6 +8,7 @@ import type { Settings } from "./options.js";
 import { decodePresence, isPresence, type PresenceFrame } from "./presence-frames.js";
 import { Requests, type Waiter } from "./requests.js";
 import { now } from "./timers.js";
+import { type Mark, Unread } from "./unread.js";
 
 /** Who owns a connection. */
 export interface Owner<T> {
@@ -36,9 +37,6 @@ export interface Owner<T> {
 export type Verb = "SUB" | "JOIN" | "WHO";
 /** What ends that. */
 export type Undo = "UNSUB" | "LEAVE" | "UNWHO";
-
-const SLOWEST = 1.024; // bytes a millisecond: the lowest ingress cap of an edge
-const EXTRA = 32; // bytes that it counts for each message besides its own
 
 /** A Connection is a link with requests, their answers, and a watch that finds out that it is dead. */
 export class Connection<T> {
@@ -77,9 +75,9 @@ export class Connection<T> {
   readonly #requests = new Requests();
   readonly #confirms = new Confirms();
   #knowFeatures!: () => void;
-  #pings: (Waiter<number> & { at: number; sendTime: number; own: boolean })[] = [];
+  #pings: (Waiter<number> & { at: number; sendTime: number; mark: Mark })[] = [];
   readonly #held = new Set<() => void>(); // publishes that wait for the transport
-  #sent = 0; // bytes since the last PING
+  readonly #unread = new Unread();
   #made = false; // the owner has it
   #asks = true; // FEATURES has no answer yet
   #up = true; // the last LINK line
@@ -97,8 +95,14 @@ export class Connection<T> {
         get unanswered() {
           return c.#pings[0];
         },
+        get unreadSince() {
+          return c.#unread.waits(c.lastByte);
+        },
+        get owed() {
+          return c.#requests.owed || c.#confirms.owed;
+        },
         pingFirst: link.fragile ? edge + settings.paths.ping : undefined,
-        ask: () => void this.ping(true).catch(() => {}), // the end is told elsewhere
+        ask: () => void this.ping().catch(() => {}), // the end is told elsewhere
         probe: () => link.probe(),
         silent: () => this.#owner.silent(this),
         woke: () => this.#owner.woke(this),
@@ -120,7 +124,7 @@ export class Connection<T> {
       line: (line) => this.#try(() => this.#line(line)),
       frame: (b, start, end) => {
         if (!this.alive) return;
-        this.#liveness.arrived(now());
+        this.#active();
         if (isUnknownFrame(b, start, end)) return;
         if (isPresence(b, start, end)) return this.#presence(b, start, end);
         let message: Delivered<T>;
@@ -218,13 +222,13 @@ export class Connection<T> {
     return this.asked.delete(name);
   }
 
-  /** ping resolves with the round trip in milliseconds: all that was sent before has been handled. own: nobody waits for it. */
-  ping(own = false): Promise<number> {
+  /** ping resolves with the round trip in milliseconds: all that was sent before has been handled. */
+  ping(): Promise<number> {
     return new Promise((resolve, reject) => {
       if (!this.alive) return reject(disconnected());
-      this.#pings.push({ at: now(), sendTime: this.#sent / SLOWEST, own, resolve, reject });
+      const mark = this.#unread.mark();
+      this.#pings.push({ at: now(), sendTime: this.#unread.sendTime(mark), mark, resolve, reject });
       this.#link.send("PING");
-      this.#sent = 0;
       this.#liveness.probe();
       if (this.#pings.length === 1) this.#liveness.arm();
     });
@@ -233,7 +237,9 @@ export class Connection<T> {
   /** publish sends a frame, and resolves when it is with the transport, or the connection has a new owner. */
   publish(frame: Uint8Array<ArrayBuffer>, names: Names): Promise<void> | undefined {
     this.#confirms.note(frame.length, names);
-    this.#send(frame);
+    const first = this.#unread.publish(frame.length, now());
+    this.#link.send(frame);
+    if (first) this.#liveness.arm();
     const sent = this.#link.sent();
     return (
       sent &&
@@ -264,8 +270,14 @@ export class Connection<T> {
   }
 
   #send(message: string | Uint8Array<ArrayBuffer>): void {
-    this.#sent += message.length + EXTRA;
+    const first = this.#unread.request(message.length, now(), this.lastByte);
     this.#link.send(message);
+    if (first) this.#liveness.arm();
+  }
+
+  /** takeUnread returns how many publishes the edge may not have read, of those without an answer. They count once. */
+  takeUnread(): number {
+    return this.#unread.take();
   }
 
   /** close ends the connection; its owner is not told. */
@@ -287,8 +299,15 @@ export class Connection<T> {
     this.#owner.presence(this, frame);
   }
 
+  #active(): void {
+    const time = now();
+    this.#liveness.arrived(time);
+    this.#liveness.active(time);
+  }
+
   #line(line: string): void {
-    this.#liveness.arrived(now());
+    if (line === "PONG") this.#liveness.arrived(now());
+    else this.#active();
     const l = knownLine(line);
     if (!l) return; // later edges may have more
     if (l.kind === "OK") {
@@ -309,8 +328,9 @@ export class Connection<T> {
       const ping = this.#pings.shift();
       if (!ping) return;
       const rtt = now() - ping.at;
+      this.#unread.proven(ping.mark, now());
       ping.resolve(rtt);
-      this.#liveness.ponged(rtt, ping.own);
+      this.#liveness.ponged(rtt);
       this.#owner.roundTrip(rtt);
     } else if (l.kind === "RECONNECT" && !this.drains) {
       this.drains = true;
@@ -382,7 +402,10 @@ export class Connection<T> {
     if (closeCode === 1009) {
       text = "a message was too large for the edge";
       const names = this.#confirms.tooLarge();
-      if (names) this.#owner.errorLine(this, "payload_too_large", `PUB:${names.tenant}:${names.channel}`);
+      if (names) {
+        this.#unread.told();
+        this.#owner.errorLine(this, "payload_too_large", `PUB:${names.tenant}:${names.channel}`);
+      }
     }
     const why = last && told ? last : (error ?? new MillraceError(code, text, { closeCode }));
     this.#end(why);

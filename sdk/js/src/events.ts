@@ -37,6 +37,12 @@ export interface ClientEvents {
   moved: Place & { readonly reason: MoveReason };
   publishError: { readonly tenant: string; readonly channel: string; readonly code: ErrorCode };
   /**
+   * The connection is lost or replaced, and nothing has proved that the edge has read this many publishes that were
+   * sent on it, of those that are not confirmed: they may be lost, or come late. It comes right before `disconnected`,
+   * `recovered`, `moved` or `closed`.
+   */
+  publishUnknown: Place & { readonly count: number };
+  /**
    * The subscription has ended, except with the code `try_later`: then the client asks again. Likewise a presence,
    * and a membership: with its channel, and an empty pattern.
    */

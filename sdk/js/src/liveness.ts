@@ -1,7 +1,8 @@
 import type { Settings } from "./options.js";
 import { reaches } from "./ping.js";
-import { Rhythm } from "./rhythm.js";
+import { MOST, LONGEST as RHYTHM_END, Rhythm } from "./rhythm.js";
 import { now } from "./timers.js";
+import { UNREAD } from "./unread.js";
 import { LATE, look } from "./wake.js";
 
 const LEAST = 1000; // ms for an answer, however short the round trips were
@@ -21,6 +22,10 @@ interface Question {
 export interface Watched {
   /** The oldest PING without an answer. */
   readonly unanswered: Question | undefined;
+  /** Since when something that was sent waits for a sign that the edge reads; undefined: nothing does. */
+  readonly unreadSince: number | undefined;
+  /** The edge owes an answer to something but PING. */
+  readonly owed: boolean;
   /** What answers when the edge can be reached, if a PING that cannot be delivered would end the connection. */
   readonly pingFirst: string | undefined;
   /** Sends PING. */
@@ -42,7 +47,7 @@ export class Liveness {
   readonly #settings: Settings;
   readonly #rhythm = new Rhythm(this.heard);
   readonly #spread = 1 + Math.random() / 16; // so that clients do not ask in step
-  #quiet = false; // the last that came is the answer to the last question
+  #last = -Infinity; // when anything but PONG came
   #suspect = false;
   #smooth: number | undefined; // the round trip
   #deviation = 0;
@@ -68,18 +73,26 @@ export class Liveness {
     this.#requests = undefined;
     // The pause that made it suspect is not usual, and does not hide the next one.
     const sooner = this.#suspect ? this.#rhythm.skip(time) : this.#rhythm.arrived(time);
-    if (sooner || this.#quiet) {
-      this.#quiet = false;
-      this.arm();
-    }
+    if (sooner) this.arm();
     if (!this.#suspect) return;
     this.#suspect = false;
     this.#c.woke();
   }
 
-  /** ponged is called when a PING has its answer; own: nobody but ask sent it. */
-  ponged(rtt: number, own: boolean): void {
-    this.#quiet = own;
+  /** active is called when what has come is not PONG. */
+  active(time: number): void {
+    const flowed = this.#flows;
+    this.#last = time;
+    if (!flowed) this.arm();
+  }
+
+  // #flows: more messages are expected.
+  get #flows(): boolean {
+    return this.heard - this.#last < RHYTHM_END;
+  }
+
+  /** ponged is called when a PING has its answer. */
+  ponged(rtt: number): void {
     this.#renewals = 0;
     // One that slept has no more weight than one that took twice what was expected.
     const sample = Math.min(rtt, 2 * this.#wait);
@@ -117,12 +130,17 @@ export class Liveness {
     return Math.max(LEAST, (this.#smooth ?? 0) + 4 * this.#deviation);
   }
 
-  /** When to ask. */
+  /**
+   * When to ask. It is the only rule of that: after keepAlive without a byte, sooner where something is expected,
+   * and soon after something was sent that has no answer.
+   */
   get askAt(): number {
     const { keepAlive } = this.#settings;
     if (keepAlive < 0) return Infinity;
-    const silence = this.#quiet ? keepAlive : Math.min(keepAlive, this.#rhythm.unusual);
-    return this.heard + silence * this.#spread;
+    const unusual = this.#flows ? this.#rhythm.unusual : Infinity;
+    const silence = Math.min(keepAlive, unusual, this.#c.owed ? MOST : Infinity);
+    const since = this.#c.unreadSince ?? Infinity;
+    return Math.min(this.heard + silence * this.#spread, since + Math.min(UNREAD, keepAlive));
   }
 
   /** When a connection is suspect that has not answered a question. */
@@ -184,7 +202,8 @@ export class Liveness {
   }
 
   #ask(time: number): void {
-    if (this.#c.pingFirst === undefined) return this.#c.ask();
+    // What was sent would end a fragile connection as soon as PING does.
+    if (this.#c.pingFirst === undefined || this.#c.unreadSince !== undefined) return this.#c.ask();
     this.#request = { at: time, sendTime: 0 };
     this.#probed = -Infinity;
     this.probe();

@@ -54,7 +54,7 @@ export async function move(
       s.merger.joined(now());
       s.merger.release(); // of the next connection before; the current one has delivered the same
       const restored = s.restore(to);
-      if (s.tentative) to.ping(true).catch(() => {}); // its silence is noticed
+      if (s.tentative) to.ping().catch(() => {}); // its silence is noticed
       await restored;
     }
     if (s.tentative) {

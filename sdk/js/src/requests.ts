@@ -26,6 +26,12 @@ export class Requests {
     return true;
   }
 
+  /** The edge owes an answer. It may keep one to RSUB for long; AGAIN is no request. */
+  get owed(): boolean {
+    for (const key of this.#all.keys()) if (!/^(RSUB|AGAIN):/.test(key)) return true;
+    return false;
+  }
+
   /** reject rejects them all. */
   reject(error: MillraceError): void {
     const waiters = [...this.#all.values()].flat();

@@ -2,10 +2,13 @@
 // Times are milliseconds of any clock that does not go back.
 
 const BUCKET = 5000; // the longest pause is that of this bucket and the one before
-const LONGEST = 10_000; // a longer pause begins a new rhythm
+/** A longer pause begins a new rhythm. */
+export const LONGEST = 10_000;
 const ENOUGH = 4; // pauses
 const TIMES = 3;
 const LEAST = 1000;
+/** A silence is unusual after this time at most, in milliseconds. */
+export const MOST = 3000;
 const SAME = 1; // what comes within this is one arrival
 
 /** A Rhythm knows the longest pause between arrivals of the last 5 to 10 s. */
@@ -48,6 +51,8 @@ export class Rhythm {
 
   /** After how long a silence is unusual; Infinity: there is no rhythm. */
   get unusual(): number {
-    return this.#pauses < ENOUGH ? Infinity : Math.max(LEAST, TIMES * Math.max(this.#longest, this.#before));
+    return this.#pauses < ENOUGH
+      ? Infinity
+      : Math.min(MOST, Math.max(LEAST, TIMES * Math.max(this.#longest, this.#before)));
   }
 }

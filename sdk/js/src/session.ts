@@ -186,6 +186,7 @@ export class Session extends SessionState implements Owner<Readers>, Sleeper {
   }
 
   lost(from: Conn, error: MillraceError): void {
+    this.reportUnread(from);
     const ofThisToken = from.token === this.tokens.token;
     const final =
       /_not_allowed$|^token_revoked$/.test(error.code) || (error.code === "token_expired" && !this.tokens.provided);
@@ -235,6 +236,7 @@ export class Session extends SessionState implements Owner<Readers>, Sleeper {
     this.#upgrade.stop();
     this.#unwatch?.();
     if (!error) this.presences.leaveAll();
+    for (const c of [this.current, this.next]) if (c && (error || c === this.suspected)) this.reportUnread(c);
     const ended = [this.current?.close(), this.next?.close(), this.trail?.stop()];
     this.openGate(undefined);
     if (error) {

@@ -133,10 +133,18 @@ export abstract class SessionState implements Connections {
 
   // Handing over
 
+  /** reportUnread tells of the publishes on a connection that is left, which its edge may not have read. */
+  protected reportUnread(c: Conn): void {
+    const count = c.takeUnread();
+    const { edge, transport } = c;
+    if (count > 0) this.events.emit("publishUnknown", { edge, transport, count });
+  }
+
   /** promote makes the next connection the current one, and leaves that. */
   promote(): void {
     const { current, next } = this;
     if (!next) return;
+    if (current) this.reportUnread(current);
     this.setCurrent(next);
     this.next = undefined;
     this.merger?.left(now());
@@ -161,6 +169,7 @@ export abstract class SessionState implements Connections {
     );
     this.trail = trail;
     const away = now() - from.lastByte;
+    this.reportUnread(from);
     this.suspected = this.next = undefined;
     this.merger?.left(now());
     this.both = this.tentative = false;

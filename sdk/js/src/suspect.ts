@@ -35,7 +35,7 @@ export async function suspect(s: SessionState, from: Connection<Readers>, signal
     s.next = to;
     s.merger.joined(now());
     const restored = s.restore(to);
-    to.ping(true).catch(() => {}); // its silence is noticed, too
+    to.ping().catch(() => {}); // its silence is noticed, too
     await restored;
     signal.throwIfAborted();
     if (s.next === to) return s.takeOver(from, to);

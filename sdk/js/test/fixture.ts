@@ -16,6 +16,7 @@ const names: EventName[] = [
   "moved",
   "gap",
   "publishError",
+  "publishUnknown",
   "subscriptionError",
   "slowConsumer",
   "egressLimited",
