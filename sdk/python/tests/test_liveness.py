@@ -34,6 +34,8 @@ class Watched:
     did: Record[str] = field(default_factory=Record)
     pings: list[Ping] = field(default_factory=list)
     eligible: bool = True
+    unread_since: float | None = None
+    owed: bool = False
     watch: Any = None
 
     @property
@@ -75,9 +77,9 @@ def test_a_rhythm() -> None:
     assert rhythm.unusual == 1
     assert rhythm.arrived(0.4001) is False  # the same arrival
     rhythm.arrived(2.4)
-    assert rhythm.unusual == pytest.approx(6)
+    assert rhythm.unusual == 3  # at most
     assert rhythm.arrived(5.4) is True  # a bucket ends
-    assert rhythm.unusual == pytest.approx(9)
+    assert rhythm.unusual == 3
     for n in range(110):
         rhythm.arrived(5.5 + n / 10)
     assert rhythm.unusual == 1
@@ -86,30 +88,39 @@ def test_a_rhythm() -> None:
 
 
 async def test_when_to_ask() -> None:
-    _, watch = watched(keep_alive=20)
+    it, watch = watched(keep_alive=20)
     moment = watch.heard
     assert 20 <= watch.ask_at - moment <= 21.25
 
-    def after(seconds: float) -> None:
+    def after(seconds: float, active: bool = True) -> None:
         nonlocal moment
         moment += seconds
         watch.arrived(moment)
+        if active:
+            watch.active()
 
     for _ in range(5):
         after(0.1)
     assert 1 <= watch.ask_at - moment <= 1.063
-    after(1.1)  # the answer alone
-    watch.ponged(0.05, True)
-    assert 20 <= watch.ask_at - moment <= 21.25
+    for _ in range(3):
+        after(3.1, False)  # the answer alone: messages are expected
+        watch.ponged(0.05)
+        assert 3 <= watch.ask_at - moment <= 3.188
+    after(3.1, False)
+    assert 20 <= watch.ask_at - moment <= 21.25  # they are not any more
+    it.owed = True
+    assert 3 <= watch.ask_at - moment <= 3.188
+    it.owed = False
+    it.unread_since = moment + 0.5
+    assert watch.ask_at - moment == pytest.approx(1.5)
+    it.unread_since = None
     after(0.01)  # something else
-    assert 3.3 <= watch.ask_at - moment <= 3.507
-    after(0.01)
-    watch.ponged(0.05, False)  # a flush: no answer to a question of its own
-    assert 3.3 <= watch.ask_at - moment <= 3.507
-    after(9)
+    assert 3 <= watch.ask_at - moment <= 3.188
+    after(11)
     assert 20 <= watch.ask_at - moment <= 21.25
     watch.stop()
-    _, never = watched(keep_alive=-1)
+    it, never = watched(keep_alive=-1)
+    it.unread_since = 0
     for _ in range(5):
         never.arrived(never.heard + 0.1)
     assert never.ask_at == math.inf
@@ -127,17 +138,17 @@ async def test_when_it_is_suspect_and_when_it_is_lost() -> None:
     watch.arrived(heard + 3.5)
     assert watch.suspect_at(ping) - heard == pytest.approx(4.6)
     for n in range(100):
-        watch.ponged(0.3 if n % 2 else 0.9, True)  # 0.6 and 4 times 0.3
+        watch.ponged(0.3 if n % 2 else 0.9)  # 0.6 and 4 times 0.3
     assert 5.2 <= watch.suspect_at(ping) - heard <= 5.7
     watch.stop()
     _, watch = watched()
     ping = Ping(watch.heard)
     for _ in range(10):
-        watch.ponged(0.05, True)
-    watch.ponged(8, True)  # an answer that slept counts for little
+        watch.ponged(0.05)
+    watch.ponged(8)  # an answer that slept counts for little
     assert watch.suspect_at(ping) - ping.at < 3
     for _ in range(20):
-        watch.ponged(4, True)  # slow ones are learnt
+        watch.ponged(4)  # slow ones are learnt
     assert watch.suspect_at(ping) - ping.at > 4
     watch.stop()
 
@@ -171,7 +182,7 @@ async def test_what_has_come_while_something_else_took_long_is_read_first() -> N
     await asyncio.sleep(0.01)  # the timers are late
     it.pings.clear()
     watch.arrived(time.monotonic())
-    watch.ponged(time.monotonic() - ping.at, True)
+    watch.ponged(time.monotonic() - ping.at)
     await asyncio.sleep(0.01)
     assert not {"silent", "over"} & {*it.did.all}
     watch.stop()
@@ -193,7 +204,7 @@ async def test_waking() -> None:
     watch.awake(False)
     assert watch.lost_at(ping) == before  # that was often enough
     it.pings.clear()
-    watch.ponged(0.1, True)
+    watch.ponged(0.1)
     watch.awake(True)
     assert it.did.all.count("ask") == 2
     watch.stop()

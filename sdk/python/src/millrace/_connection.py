@@ -128,7 +128,7 @@ class Connection(Exchange):
         return self._pings[0] if self._pings else None
 
     def ask(self) -> None:
-        self.ping(True)
+        self.ping()
 
     def probe(self) -> None:
         self._link.probe()
@@ -151,6 +151,7 @@ class Connection(Exchange):
     def frame(self, frame: bytes) -> None:
         if not self.alive:
             return
+        self._liveness.active()
         try:
             if frame[:1] == _PRESENCE:
                 told = decode_presence(frame)
@@ -165,6 +166,8 @@ class Connection(Exchange):
         self._owner.delivered(self, message)
 
     def line(self, line: str) -> None:
+        if self.alive and line != "PONG":
+            self._liveness.active()
         known = known_line(line) if self.alive else None
         if known is not None:  # later edges may have more
             self._take(known, line)
@@ -206,8 +209,9 @@ class Connection(Exchange):
             return
         ping = self._pings.popleft()
         rtt = now() - ping.at
+        self._unread.proven(ping.mark, now())
         resolve(ping.waiter, rtt)
-        self._liveness.ponged(rtt, ping.own)
+        self._liveness.ponged(rtt)
         self._owner.round_trip(rtt)
 
     def _featured(self, names: Sequence[str]) -> None:
@@ -271,6 +275,7 @@ class Connection(Exchange):
             text = "a message was too large for the edge"
             name = self._confirms.too_large()
             if name:
+                self._unread.told()
                 self._owner.error_line("payload_too_large", f"PUB:{name}")
         why = last or end.error or MillraceError(code, text, close_code=close_code)
         self._end(why)

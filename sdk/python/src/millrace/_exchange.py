@@ -10,10 +10,8 @@ from ._link import Link
 from ._liveness import Liveness
 from ._requests import Confirms, Requests
 from ._timers import future, now, reject, resolve
+from ._unread import Mark, Unread
 from .errors import MillraceError, disconnected
-
-_SLOWEST = 1024.0  # bytes a second: the lowest ingress cap of an edge
-_EXTRA = 32  # bytes that it counts for each message besides its own
 
 
 @dataclass(slots=True)
@@ -22,7 +20,7 @@ class Ping:
 
     at: float
     send_time: float
-    own: bool  # nobody waits for it
+    mark: Mark
     waiter: asyncio.Future[float]
 
 
@@ -51,7 +49,7 @@ class Exchange:
         self._confirms = Confirms()
         self._pings: deque[Ping] = deque()
         self._held: set[asyncio.Future[None]] = set()  # publishes that wait for the transport
-        self._sent = 0  # bytes since the last PING
+        self._unread = Unread()
 
     def request(self, verb: str, name: str) -> asyncio.Future[None]:
         """Send SUB, UNSUB, LEAVE or UNWHO for `tenant:pattern`; done when the edge has done it."""
@@ -114,18 +112,15 @@ class Exchange:
         self.asked.discard(name)
         return was
 
-    def ping(self, own: bool = False) -> asyncio.Future[float]:
-        """Return what is done with the round trip: all that was sent before has been handled.
-
-        own: nobody waits for it.
-        """
+    def ping(self) -> asyncio.Future[float]:
+        """Return what is done with the round trip: all that was sent before has been handled."""
         waiter: asyncio.Future[float] = future()
         if not self.alive:
             reject(waiter, disconnected(self.error))
             return waiter
-        self._pings.append(Ping(now(), self._sent / _SLOWEST, own, waiter))
+        mark = self._unread.mark()
+        self._pings.append(Ping(now(), self._unread.send_time(mark), mark, waiter))
         self._link.send("PING")
-        self._sent = 0
         self._liveness.probe()
         if len(self._pings) == 1:
             self._liveness.arm()
@@ -155,7 +150,10 @@ class Exchange:
         It is done, too, when the connection has a new owner.
         """
         self._confirms.note(len(frame), name)
-        self._send(frame)
+        first = self._unread.publish(len(frame), now())
+        self._link.send(frame)
+        if first:
+            self._liveness.arm()
         sent = self._link.sent()
         if sent is None:
             return None
@@ -166,8 +164,24 @@ class Exchange:
         return waiter
 
     def _send(self, message: str | bytes) -> None:
-        self._sent += len(message) + _EXTRA
+        first = self._unread.request(len(message), now(), self._liveness.heard)
         self._link.send(message)
+        if first:
+            self._liveness.arm()
+
+    def take_unread(self) -> int:
+        """Return how many publishes the edge may not have read, of those without an answer. They count once."""
+        return self._unread.take()
+
+    @property
+    def unread_since(self) -> float | None:
+        """Since when something that was sent waits for a sign that the edge reads; None: nothing does."""
+        return self._unread.waits(self._liveness.heard)
+
+    @property
+    def owed(self) -> bool:
+        """The edge owes an answer to something but PING."""
+        return self._requests.owed or self._confirms.owed
 
     def _abandon(self, error: MillraceError) -> None:
         """Tell all that wait for the edge that it does not answer."""

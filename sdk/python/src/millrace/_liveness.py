@@ -8,8 +8,10 @@ import random
 from collections.abc import Callable
 from typing import Protocol
 
-from ._rhythm import Rhythm
+from ._rhythm import LONGEST as RHYTHM_END
+from ._rhythm import MOST, Rhythm
 from ._timers import now
+from ._unread import UNREAD
 from ._wake import LATE
 from .options import Settings
 
@@ -36,6 +38,14 @@ class Watched(Protocol):
     @property
     def unanswered(self) -> Question | None:
         """The oldest PING without an answer."""
+
+    @property
+    def unread_since(self) -> float | None:
+        """Since when something that was sent waits for a sign that the edge reads; None: nothing does."""
+
+    @property
+    def owed(self) -> bool:
+        """The edge owes an answer to something but PING."""
 
     def ask(self) -> None:
         """Send PING."""
@@ -64,7 +74,7 @@ class Liveness:
         self._look = look
         self._rhythm = Rhythm(self.heard)
         self._spread = 1 + random.random() / 16  # noqa: S311 (so that clients do not ask in step)
-        self._quiet = False  # the last that came is the answer to the last question
+        self._last = -math.inf  # when anything but PONG came
         self._suspect = False
         self._smooth: float | None = None  # the round trip
         self._deviation = 0.0
@@ -80,17 +90,26 @@ class Liveness:
         self.heard = time
         if self._suspect:
             self._rhythm.skip(time)  # the pause that made it suspect is not usual
-            self._quiet = False
             self._suspect = False
             self.arm()
             self._c.woke()
-        elif self._rhythm.arrived(time) or self._quiet:
-            self._quiet = False
+        elif self._rhythm.arrived(time):
             self.arm()
 
-    def ponged(self, rtt: float, own: bool) -> None:
-        """A PING has its answer; own: nobody but ask sent it."""
-        self._quiet = own
+    def active(self) -> None:
+        """What has come is not PONG."""
+        flowed = self._flows
+        self._last = self.heard
+        if not flowed:
+            self.arm()
+
+    @property
+    def _flows(self) -> bool:
+        """More messages are expected."""
+        return self.heard - self._last < RHYTHM_END
+
+    def ponged(self, rtt: float) -> None:
+        """A PING has its answer."""
         self._renewals = 0
         # One that slept has no more weight than one that took twice what was expected.
         sample = min(rtt, 2 * self._wait)
@@ -127,12 +146,20 @@ class Liveness:
 
     @property
     def ask_at(self) -> float:
-        """When to ask."""
+        """When to ask. It is the only rule of that.
+
+        After keep_alive without a byte, sooner where something is expected, and soon after something was sent
+        that has no answer.
+        """
         keep_alive = self._s.keep_alive
         if keep_alive < 0:
             return math.inf
-        silence = keep_alive if self._quiet else min(keep_alive, self._rhythm.unusual)
-        return self.heard + silence * self._spread
+        silence = min(keep_alive, MOST) if self._c.owed else keep_alive
+        if self._flows:
+            silence = min(silence, self._rhythm.unusual)
+        at = self.heard + silence * self._spread
+        since = self._c.unread_since
+        return at if since is None else min(at, since + min(UNREAD, keep_alive))
 
     def suspect_at(self, q: Question) -> float:
         """When a connection is suspect that has not answered a question."""

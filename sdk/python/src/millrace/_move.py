@@ -56,7 +56,7 @@ async def move(
             s.next = to
             s.merger.release()  # of the next one before; the current one has delivered the same
             if s.tentative:
-                to.ping(True)  # its silence is noticed
+                to.ping()  # its silence is noticed
             await s.restore(to)
         if s.tentative:
             if s.next is not to:

@@ -43,6 +43,11 @@ class Requests:
             reject(waiter, error)
         return True
 
+    @property
+    def owed(self) -> bool:
+        """The edge owes an answer. It may keep one to RSUB for long; AGAIN is no request."""
+        return any(not key.startswith(("RSUB:", "AGAIN:")) for key in self._all)
+
     def reject(self, error: MillraceError) -> None:
         """Reject all."""
         waiting, self._all = self._all, {}
@@ -107,6 +112,11 @@ class Confirms:
             reject(waiter, MillraceError(code))
         self._check_idle()
         return True
+
+    @property
+    def owed(self) -> bool:
+        """The edge owes an answer."""
+        return bool(self._all)
 
     def idle(self) -> asyncio.Future[None]:
         """Return what is done when none is left."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 
 _BUCKET = 5.0  # the longest pause is that of this bucket and the one before
-_LONGEST = 10.0  # a longer pause begins a new rhythm
+LONGEST = 10.0
+"""A longer pause begins a new rhythm."""
 _ENOUGH = 4  # pauses
 _TIMES = 3
 _LEAST = 1.0
+MOST = 3.0
+"""A silence is unusual after this time at most."""
 _SAME = 0.001  # what comes within this is one arrival
 
 
@@ -29,7 +32,7 @@ class Rhythm:
         if pause < _SAME:
             return False
         self._last = time
-        if pause > _LONGEST:
+        if pause > LONGEST:
             self._pauses = 0
             self._longest = self._before = 0.0
             self._since = time
@@ -50,4 +53,4 @@ class Rhythm:
         """After how long a silence is unusual; infinity: there is no rhythm."""
         if self._pauses < _ENOUGH:
             return math.inf
-        return max(_LEAST, _TIMES * max(self._longest, self._before))
+        return min(MOST, max(_LEAST, _TIMES * max(self._longest, self._before)))

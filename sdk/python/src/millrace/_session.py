@@ -200,6 +200,7 @@ class Session(SessionState):
         self.move_if_due()
 
     def lost(self, source: Connection, error: MillraceError) -> None:
+        self.report_unread(source)
         code = error.code
         final = _FINAL.fullmatch(code) or (code == "token_expired" and not self.tokens.provided)
         # One that may take over is no reason to end: the current one may be back.
@@ -266,6 +267,9 @@ class Session(SessionState):
         self.tokens.stop()
         self._upgrade.stop()
         self._wake.stop()
+        for c in (self.current, self.next):
+            if c is not None and (error is not None or c is self.suspected):
+                self.report_unread(c)
         self.presences.end(error, self.over)
         ended = [c.close() for c in (self.current, self.next) if c is not None]
         trail = self.trail

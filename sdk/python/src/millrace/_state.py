@@ -21,7 +21,7 @@ from ._token import TokenSource
 from ._trail import Trail
 from ._wire import Delivered, ServerLine
 from .errors import MillraceError, disconnected
-from .events import LinkDown, LinkUp, Recovered
+from .events import LinkDown, LinkUp, PublishUnknown, Recovered
 from .options import Settings
 
 T = TypeVar("T")
@@ -166,11 +166,19 @@ class SessionState:
 
     # Handing over
 
+    def report_unread(self, c: Connection) -> None:
+        """Tell of the publishes on a connection that is left, which its edge may not have read."""
+        count = c.take_unread()
+        if count:
+            self.events.emit(PublishUnknown(c.edge, c.transport, count))
+
     def promote(self) -> None:
         """Make the next connection the current one, and leave that."""
         current, to = self.current, self.next
         if to is None:
             return
+        if current is not None:
+            self.report_unread(current)
         self.set_current(to)
         self.next = None
         self.both = self.leaving = False
@@ -185,6 +193,7 @@ class SessionState:
         if self.trail is not None:
             self.trail.hold(False)
         away = now() - source.last_byte
+        self.report_unread(source)
         self.trail = Trail(
             source,
             self.merger.given if self.merger is not None else (),

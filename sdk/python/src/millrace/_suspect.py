@@ -30,7 +30,7 @@ async def suspect(s: SessionState, source: Connection) -> None:
                 raise
             continue  # even a final refusal: the current one may be back
         s.next = to
-        to.ping(True)  # its silence is noticed, too
+        to.ping()  # its silence is noticed, too
         await s.restore(to)
         if s.next is to:
             s.take_over(source, to)

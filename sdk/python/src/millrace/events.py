@@ -107,6 +107,19 @@ class PublishError:
 
 
 @dataclass(frozen=True, slots=True)
+class PublishUnknown:
+    """A connection is lost or replaced, and publishes that were sent on it may be lost, or come late.
+
+    Nothing has proved that the edge has read them. Those that are confirmed are not among them. It comes right
+    before ``disconnected``, ``recovered``, ``moved`` or ``closed``.
+    """
+
+    edge: str
+    transport: Transport
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class SubscriptionError:
     """The edge refused to restore a subscription, a presence or a membership.
 
@@ -197,6 +210,7 @@ Event = (
     | Moving
     | Moved
     | PublishError
+    | PublishUnknown
     | SubscriptionError
     | SlowConsumer
     | EgressLimited
@@ -219,6 +233,7 @@ EVENTS: dict[str, type[Event]] = {
     "moving": Moving,
     "moved": Moved,
     "publish_error": PublishError,
+    "publish_unknown": PublishUnknown,
     "subscription_error": SubscriptionError,
     "slow_consumer": SlowConsumer,
     "egress_limited": EgressLimited,
