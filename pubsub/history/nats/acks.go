@@ -2,7 +2,6 @@ package nats
 
 import (
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -78,13 +77,14 @@ func (a *acks) handle(m *client.Msg) {
 	st := w.out.stream
 	var ack published
 	switch {
-	case status(m) != "": // nobody listens: the stream has no leader
+	case status(m) == noResponders: // the stream has no leader
 		w.out.end(w.message, history.Result{Err: history.ErrUnavailable})
 	case json.Unmarshal(m.Data, &ack) != nil || ack.Error == nil && ack.Sequence == 0:
 		w.out.end(w.message, history.Result{Err: history.ErrUnconfirmed})
 	case ack.Error != nil:
-		st.store.warn("a message was not stored", fmt.Errorf("%w: %w", errRefusedMessage, ack.Error))
-		w.out.end(w.message, history.Result{Err: history.ErrUnavailable})
+		r := refusal(ack.Error)
+		st.store.warn("a stream answered a message with an error", r.Err)
+		w.out.end(w.message, r)
 	case !ack.Duplicate && ack.Sequence <= w.after: // the stream gives numbers again
 		w.out.end(w.message, history.Result{Err: history.ErrUnconfirmed})
 		st.restart()

@@ -3,7 +3,6 @@ package nats
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"time"
 
 	client "github.com/nats-io/nats.go"
@@ -131,11 +130,9 @@ func (o *outgoing) send(m *history.Message) {
 	msg.Reply = reply
 	if err := st.store.conn.PublishMsg(msg); err != nil {
 		if st.store.acks.remove(number) {
-			st.store.warn("a message cannot be sent to its history", err)
-			o.end(m, history.Result{Err: history.ErrUnavailable})
+			r := refusal(err)
+			st.store.warn("a message cannot be sent to its history", r.Err)
+			o.end(m, r)
 		}
 	}
 }
-
-// errRefusedMessage is why a stream has not taken a message.
-var errRefusedMessage = errors.New("the stream does not take a message")
