@@ -126,7 +126,7 @@ func (s *Session) publish(p wire.Publish) {
 		s.notifyUnsent(err)
 	}
 	if p.Confirm {
-		s.QueueControl(Text, wire.AppendOKPub(nil, p.ID))
+		s.answerPublish(p, outcome{})
 	}
 }
 

@@ -1,6 +1,7 @@
 package pubsub
 
 import (
+	"bytes"
 	"errors"
 	"time"
 
@@ -8,7 +9,8 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// keptPublish is a publish to a kept channel, until it was handed on, or failed.
+// keptPublish is a publish to a kept channel, until it was handed on, or failed. Without a sequencer and with an outcome
+// it is one that was refused, or not kept, and waits until earlier ones to its channel are answered.
 type keptPublish struct {
 	history.Message
 	handing
@@ -19,10 +21,30 @@ type keptPublish struct {
 	windowSize int    // bytes that it counts for in the window
 	byGuest    bool   // its tenant pays nothing for it
 
+	channelHash uint64
+
 	// guarded by the window's mutex
-	unanswered     bool // it is in the window's list: neither stored nor failed
+	unanswered     bool // it is in the window's list
 	windowed       bool // it counts for the window
-	previous, next *keptPublish
+	waits          bool // an earlier one to its channel is unanswered
+	decided        bool // it has an outcome
+	handled        bool // it was handed on, or failed
+	outcome        outcome
+	previous, next *keptPublish // in the window's list
+	nextOfChannel  *keptPublish // that is unanswered
+}
+
+// outcome is what the publisher is told of a publish.
+type outcome struct {
+	code     wire.Code     // why it was refused; empty: it was not
+	position wire.Position // where it is stored; zero: its channel is not kept
+}
+
+func outcomeOf(r history.Result) outcome {
+	if r.Err != nil {
+		return outcome{code: codeOf(r.Err)}
+	}
+	return outcome{position: r.Position}
 }
 
 // publishKept stores a publish if a history keeps its channel, and reports whether it has
@@ -68,16 +90,16 @@ func (s *Session) publishKept(hs *histories, p wire.Publish) bool {
 	}
 	s.hub.count.messagesIn.Add(1)
 	s.hub.countTenant(s.hub.limits.Load(), p.Tenant, 1, 0)
-	e := &keptPublish{sequencer: q, session: s, id: p.ID, confirm: p.Confirm, windowSize: size, byGuest: pace.payers.tenant == nil}
-	bytes := append(append(append(make([]byte, 0, len(p.Channel)+len(p.Key)+len(p.Payload)), p.Channel...), p.Key...), p.Payload...)
+	e := &keptPublish{sequencer: q, session: s, id: p.ID, confirm: p.Confirm, windowSize: size, byGuest: pace.payers.tenant == nil, channelHash: channelHash(p.Tenant, p.Channel)}
+	data := append(append(append(make([]byte, 0, len(p.Channel)+len(p.Key)+len(p.Payload)), p.Channel...), p.Key...), p.Payload...)
 	n, m := len(p.Channel), len(p.Channel)+len(p.Key)
 	e.Message = history.Message{
 		History: of.Name, Tenant: tenant,
-		Channel: bytes[:n:n], Payload: bytes[m:], Sender: s.token.sender, Stored: e.stored, TokenID: s.identity.TokenID,
+		Channel: data[:n:n], Payload: data[m:], Sender: s.token.sender, Stored: e.stored, TokenID: s.identity.TokenID,
 		Owner: s.keptTenant.owner,
 	}
 	if m > n {
-		e.Key = bytes[n:m:m]
+		e.Key = data[n:m:m]
 	}
 	e.handing = handing{tenant: tenant, channel: e.Channel, payload: e.Payload, sender: e.Sender, at: pace.begun, publish: e}
 	s.window.add(e)
@@ -92,7 +114,7 @@ func (e *keptPublish) stored(_ *history.Message, r history.Result) {
 	if r.Err == nil && !r.Repeated {
 		h.count.stored.Add(1)
 		e.position = r.Position
-		e.session.window.answer(e, r)
+		e.session.window.answer(e, outcomeOf(r))
 		if e.sequencer != nil {
 			e.sequencer.push(&e.handing)
 			return
@@ -103,7 +125,7 @@ func (e *keptPublish) stored(_ *history.Message, r history.Result) {
 	if r.Repeated {
 		h.count.repeated.Add(1)
 	}
-	e.session.window.answer(e, r)
+	e.session.window.answer(e, outcomeOf(r))
 	e.done()
 }
 
@@ -129,11 +151,25 @@ func codeOf(err error) wire.Code {
 
 // rejectPublish answers a publish that is refused.
 func (s *Session) rejectPublish(p wire.Publish, code wire.Code) {
-	if p.Confirm {
-		s.rejectID(code, p.ID)
-		return
+	s.answerPublish(p, outcome{code: code})
+}
+
+// answerPublish answers a publish that does not go to a store, after earlier ones to its channel. The reader calls it.
+func (s *Session) answerPublish(p wire.Publish, o outcome) {
+	if s.window != nil {
+		if hash := channelHash(p.Tenant, p.Channel); s.window.hasUnanswered(hash) {
+			s.chargeHandling(&s.handling) // and not the time that it waits
+			e := &keptPublish{
+				Message: history.Message{Tenant: string(p.Tenant), Channel: bytes.Clone(p.Channel)},
+				session: s, id: p.ID, confirm: p.Confirm, windowSize: len(p.Tenant) + len(p.Channel) + itemOverhead,
+				channelHash: hash, outcome: o, decided: true, handled: true,
+			}
+			if !s.window.awaitRoom(e.windowSize) || s.window.addAfter(e) {
+				return
+			}
+		}
 	}
-	s.reject(code, "PUB", string(p.Tenant), string(p.Channel))
+	s.answerNow(o, p.Confirm, p.ID, string(p.Tenant), p.Channel)
 }
 
 // rejectNames answers a publish with an illegal name, which no answer repeats.
@@ -151,15 +187,17 @@ func (s *Session) rejectID(code wire.Code, id uint32) {
 	s.QueueControl(Text, wire.AppendErrPub(nil, code, id))
 }
 
-// answer tells the client what became of a publish.
-func (e *keptPublish) answer(r history.Result) {
+// answerNow tells the client what became of a publish.
+func (s *Session) answerNow(o outcome, confirm bool, id uint32, tenant string, channel []byte) {
 	switch {
-	case r.Err == nil && e.confirm:
-		e.session.QueueControl(Text, wire.AppendOKPubAt(nil, e.id, r.Position))
-	case r.Err == nil:
-	case e.confirm:
-		e.session.rejectID(codeOf(r.Err), e.id)
+	case o.code != "" && confirm:
+		s.rejectID(o.code, id)
+	case o.code != "":
+		s.reject(o.code, "PUB", tenant, string(channel))
+	case !confirm:
+	case o.position == wire.Position{}:
+		s.QueueControl(Text, wire.AppendOKPub(nil, id))
 	default:
-		e.session.reject(codeOf(r.Err), "PUB", e.Tenant, string(e.Channel))
+		s.QueueControl(Text, wire.AppendOKPubAt(nil, id, o.position))
 	}
 }
