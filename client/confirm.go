@@ -1,7 +1,10 @@
 package client
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,12 +38,14 @@ func WithDelivery(d Delivery) PublishOption {
 // history keeps its channel. It may be called often at the same time; the answers come in
 // order for each channel.
 //
-// If the connection is lost before the answer comes, a publish with a key is repeated on
-// the next one, and waits for it. After 100 s, or without a key at once, the error is
-// ErrOutcomeUnknown: it may have been stored, and may still come. So may one whose ctx has
-// ended. ErrHistoryUnavailable says that it was not stored. ErrNoHistory is the error for a
+// A publish with a key is repeated while its outcome is unknown: when the connection is lost before the answer comes,
+// on the next one, and when the edge cannot say. From then on, whatever edges answer to its repeats, it ends with its
+// position or with ErrOutcomeUnknown: it may be stored, and may still come. That is also the error after 100 s, at once
+// without a key, and when ctx or the client ends meanwhile; then it is that of ctx, too, or ErrTimeout, for [errors.Is].
+//
+// ErrHistoryUnavailable says that it was not stored. ErrNoHistory is the error for a
 // key on a channel that is not kept, and for any edge that confirms nothing. Others are
-// those of Publish, and what an edge refuses it with, such as ErrPermissionDenied.
+// those of Publish, and what an edge refuses it with, such as ErrPermissionDenied. All of these are certain.
 func (c *Client) PublishConfirmed(ctx context.Context, tenant, channel string, payload []byte, opts ...PublishOption) (position string, err error) {
 	p, err := newPublish(Broadcast, tenant, channel, payload)
 	if err != nil {
@@ -66,8 +71,9 @@ type confirmWait struct {
 	client *Client
 	p      wire.Publish
 	timer  *time.Timer // ends it
-	sent   bool        // once at least: whether it was stored is not known
-	tries  int
+	// unknown: an attempt may have been stored. A later one that is refused says nothing of that.
+	unknown bool
+	tries   int
 }
 
 func (w *confirmWait) run(ctx context.Context) (position string, err error) {
@@ -82,38 +88,42 @@ func (w *confirmWait) run(ctx context.Context) (position string, err error) {
 			}
 			continue
 		}
-		w.sent = true
 		w.tries++
 		select {
 		case a := <-answer:
-			again, err := w.answered(a)
-			if !again {
-				return a.position, err
+			if a.code == "" && !a.lost {
+				return a.position, nil
+			}
+			if err := w.refused(a); err != nil {
+				return "", err
 			}
 			if err := w.pause(ctx, a); err != nil {
 				return "", err
 			}
 		case <-ctx.Done():
 			conn.confirms.forget(w.p.ID)
-			return "", ended(ctx, "the edge did not confirm the message in time; it may have been stored")
+			w.unknown = true
+			return "", w.failed(ended(ctx, "the edge did not confirm the message in time"))
 		case <-w.timer.C:
 			conn.confirms.forget(w.p.ID)
-			return "", w.outcomeUnknown()
+			w.unknown = true
+			return "", w.failed(ErrTimeout)
 		}
 	}
 }
 
-// answered reports whether to try again, or the outcome.
-func (w *confirmWait) answered(a confirmed) (again bool, err error) {
-	switch {
-	case a.lost && w.p.Key == nil:
-		return false, w.outcomeUnknown()
-	case a.lost, a.code == Code(wire.CodeUnconfirmed) && w.p.Key != nil:
-		return true, nil
-	case a.code != "":
-		return false, &Error{Code: a.code, Text: "the edge refused the message", Tenant: string(w.p.Tenant), Channel: string(w.p.Channel)}
+// refused takes what an attempt has ended with. Without an error the publish is to be tried again.
+func (w *confirmWait) refused(a confirmed) error {
+	var err error = ErrDisconnected
+	if !a.lost {
+		err = &Error{Code: a.code, Text: "the edge refused the message", Tenant: string(w.p.Tenant), Channel: string(w.p.Channel)}
 	}
-	return false, nil
+	w.unknown = w.unknown || a.lost || errors.Is(err, ErrUnconfirmed)
+	again := a.lost || errors.Is(err, ErrUnconfirmed) || errors.Is(err, ErrHistoryUnavailable) || errors.Is(err, ErrTryLater)
+	if w.unknown && w.p.Key != nil && again {
+		return nil
+	}
+	return w.failed(err)
 }
 
 // pause waits before the next try if an edge could not say what became of the last one: it
@@ -130,34 +140,32 @@ func (w *confirmWait) pause(ctx context.Context, a confirmed) error {
 
 // wait waits for what the next try needs. why is the error while there is no connection.
 func (w *confirmWait) wait(ctx context.Context, ready <-chan struct{}, why error) error {
+	const late = "the message could not be sent in time"
 	select {
 	case <-ready:
 		return nil
 	case <-ctx.Done():
-		return ended(ctx, "the message could not be sent in time")
+		return w.failed(ended(ctx, late))
 	case <-w.client.done:
 		return w.failed(w.client.closedError())
 	case <-w.timer.C:
-		if why == nil || w.sent {
-			return w.outcomeUnknown()
-		}
+		return w.failed(cmp.Or(why, error(&Error{Code: CodeTimeout, Text: late})))
+	}
+}
+
+// failed is the error of a publish that is not tried any more. If its outcome is unknown, the reason is in the text
+// alone, unless it says no more than that: an application that asks for another code would believe that it was not stored.
+func (w *confirmWait) failed(why error) error {
+	if !w.unknown {
 		return why
 	}
-}
-
-// failed is the error of a publish that cannot be tried any more.
-func (w *confirmWait) failed(err error) error {
-	if w.sent {
-		return w.outcomeUnknown()
+	e := &Error{Code: CodeOutcomeUnknown, Text: "no edge has said whether the message is stored", Tenant: string(w.p.Tenant), Channel: string(w.p.Channel)}
+	if errors.Is(why, ErrUnconfirmed) || errors.Is(why, context.Canceled) || errors.Is(why, context.DeadlineExceeded) {
+		e.Err = why
+	} else {
+		e.Text += "; the last try ended with " + strings.TrimPrefix(why.Error(), "millrace: ")
 	}
-	return err
-}
-
-func (w *confirmWait) outcomeUnknown() error {
-	return &Error{
-		Code: CodeOutcomeUnknown, Text: "no edge has said whether the message is stored",
-		Tenant: string(w.p.Tenant), Channel: string(w.p.Channel),
-	}
+	return e
 }
 
 // confirmed is the outcome of a publish on one connection.

@@ -59,7 +59,7 @@ func TestPublishConfirmed(t *testing.T) {
 		{"not allowed", refuse("permission_denied"), nil, "", ErrPermissionDenied},
 		{"not kept", refuse("no_history"), []PublishOption{WithKey("k")}, "", ErrNoHistory},
 		{"not stored", refuse("history_unavailable"), []PublishOption{WithKey("k")}, "", ErrHistoryUnavailable},
-		{"perhaps stored", refuse("unconfirmed"), nil, "", ErrUnconfirmed},
+		{"perhaps stored", refuse("unconfirmed"), nil, "", ErrOutcomeUnknown},
 	} {
 		bubble(t, test.name, func(t *testing.T, w *world) {
 			w.next(func(l *fakeLink) {
@@ -215,6 +215,91 @@ func TestConfirm(t *testing.T) {
 		group.Wait()
 		if len(pubs) != 100 || len(c.current.confirms.waiting) > 0 {
 			t.Errorf("%d publishes, %d wait", len(pubs), len(c.current.confirms.waiting))
+		}
+	})
+}
+
+// Once an attempt is unknown, only a position or ErrOutcomeUnknown ends the publish, whatever comes later: the error
+// is none that an application may take for a proof that it was not stored.
+func TestPublishStaysUnknown(t *testing.T) {
+	certain := []error{ErrHistoryUnavailable, ErrTryLater, ErrPermissionDenied, ErrPayloadTooLarge, ErrNoHistory, ErrTokenRevoked, ErrClosed, ErrDisconnected}
+	for name, test := range map[string]struct {
+		second string // the answer to the second attempt
+		then   func(c *Client, l *fakeLink, cancel func())
+		stored bool
+		also   error // that it is, too
+	}{
+		"out of reach":      {second: "history_unavailable", stored: true},
+		"try later":         {second: "try_later", stored: true},
+		"not known again":   {second: "unconfirmed", stored: true},
+		"not allowed":       {second: "permission_denied"},
+		"too large":         {second: "payload_too_large"},
+		"not kept":          {second: "no_history"},
+		"a later edge's":    {second: "not_on_a_sunday"},
+		"over a read limit": {then: func(_ *Client, l *fakeLink, _ func()) { l.end(1009) }},
+		"revoked":           {then: func(_ *Client, l *fakeLink, _ func()) { l.line("ERR:token_revoked"); l.end(4403) }},
+		"closed":            {then: func(c *Client, _ *fakeLink, _ func()) { _ = c.Close() }},
+		"cancelled":         {then: func(_ *Client, _ *fakeLink, cancel func()) { cancel() }, also: context.Canceled},
+	} {
+		bubble(t, name, func(t *testing.T, w *world) {
+			tries := 0
+			w.next(func(l *fakeLink) {
+				withHistories(l)
+				l.judge = func(p wire.Publish) string {
+					switch tries++; {
+					case tries == 1:
+						return string(wire.AppendErrPub(nil, wire.CodeUnconfirmed, p.ID))
+					case tries == 2 && test.then != nil:
+						return ""
+					case tries == 2:
+						return fmt.Sprintf("ERR:%s:PUB:%d", test.second, p.ID)
+					}
+					return string(wire.AppendOKPubAt(nil, p.ID, at(3)))
+				}
+			})
+			c, l := w.connected(edgeA)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			done := make(chan confirmedAs, 1)
+			go func() {
+				position, err := c.PublishConfirmed(ctx, "t", "x", make([]byte, 5000), WithKey("k"))
+				done <- confirmedAs{position: position, err: err}
+			}()
+			time.Sleep(2 * time.Second) // until the second attempt
+			if test.then != nil {
+				test.then(c, l, cancel)
+			}
+			got, tries := <-done, len(l.published())
+			if test.stored {
+				if got.err != nil || got.position != at(3).String() || tries != 3 {
+					t.Errorf("got %+v after %d tries", got, tries)
+				}
+				return
+			}
+			wantError(t, got.err, ErrOutcomeUnknown, name)
+			if test.also != nil {
+				wantError(t, got.err, test.also, name)
+			}
+			for _, e := range certain {
+				if errors.Is(got.err, e) {
+					t.Errorf("%v is %v", got.err, e)
+				}
+			}
+			equal(t, "tries", tries, 2)
+		})
+	}
+	bubble(t, "out of reach for 100 s", func(t *testing.T, w *world) {
+		w.next(func(l *fakeLink) { withHistories(l); silent(l) })
+		c, l := w.connected(edgeA)
+		keyed := publishConfirmed(c, WithKey("k"))
+		synctest.Wait()
+		w.next(func(l *fakeLink) {
+			withHistories(l)
+			l.judge = func(p wire.Publish) string { return string(wire.AppendErrPub(nil, wire.CodeHistoryUnavailable, p.ID)) }
+		})
+		l.end(1001)
+		if got := <-keyed; !errors.Is(got.err, ErrOutcomeUnknown) || got.after != confirmTimeout {
+			t.Errorf("got %+v", got)
 		}
 	})
 }
