@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from millrace import _confirm
+from millrace import MillraceError, _confirm
 
 from .edge import Edge, Peer, at, edges
 from .fixture import Tried, refuses, tried, two
@@ -122,10 +122,64 @@ async def test_an_edge_that_cannot_say() -> None:
         keyed, plain = it.confirm("x", "k"), it.confirm("y")
         for n in range(2):
             it.peer.send(f"ERR:unconfirmed:PUB:{(await the(it.peer, n))[0]}")
-        with refuses("unconfirmed"):
+        with refuses("outcome_unknown"):
             await plain
         it.peer.send(f"OK:PUB:{(await the(it.peer, 2))[0]}:{at(1)}")
         assert await keyed == at(1)
+
+
+@pytest.mark.parametrize("first", ["unconfirmed", "lost"])
+@pytest.mark.parametrize(
+    ("second", "again"),
+    [
+        ("history_unavailable", True),
+        ("try_later", True),
+        ("unconfirmed", True),
+        ("permission_denied", False),
+        ("payload_too_large", False),
+        ("no_history", False),
+        ("not_on_a_sunday", False),
+    ],
+)
+async def test_an_unknown_publish_stays_unknown(first: str, second: str, again: bool) -> None:
+    """Once an attempt is unknown, only a position or outcome_unknown ends the publish."""
+    async with begin() as it:
+        keyed = it.confirm("x", "k")
+        n, on = 1, it.peer
+        id_, _, _ = await the(on, 0)
+        if first == "lost":
+            on.kill()
+            n, on = 0, await it.edge.peer(1)
+        else:
+            on.send(f"ERR:unconfirmed:PUB:{id_}")
+        on.send(f"ERR:{second}:PUB:{(await the(on, n))[0]}")
+        if again:
+            on.send(f"OK:PUB:{(await the(on, n + 1))[0]}:{at(1)}")
+            assert await keyed == at(1)
+            return
+        with refuses("outcome_unknown") as caught:
+            await keyed
+        assert (caught.value.tenant, caught.value.channel) == ("t", "c")
+        assert isinstance(caught.value.__cause__, MillraceError)
+        assert caught.value.__cause__.code == second
+        assert len(sent(on)) == n + 1
+
+
+@pytest.mark.parametrize("end", ["revoked", "closed", "over a read limit"])
+async def test_an_unknown_publish_and_the_end(end: str) -> None:
+    async with begin() as it:
+        keyed = it.confirm("x" * 5000, "k")
+        it.peer.send(f"ERR:unconfirmed:PUB:{(await the(it.peer, 0))[0]}")
+        await the(it.peer, 1)
+        if end == "revoked":
+            it.peer.send("ERR:token_revoked")
+            it.peer.close(4403)
+        elif end == "closed":
+            await it.client.close()
+        else:
+            it.peer.close(1009)
+        with refuses("outcome_unknown"):
+            await keyed
 
 
 async def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,9 +269,9 @@ async def test_over_the_read_limit() -> None:
         await the(peer, 1)
         assert sorted(len(frame) for _, _, frame in sent(peer)) == [11, 6010]
 
-        # Nothing that could be too large is refused.
+        # The largest one by now; but it was sent before. Nothing that could not be too large is refused.
         peer.close(1009)
-        with refuses("payload_too_large"):
+        with refuses("outcome_unknown"):
             await larger
         again = publish(4000)
         peer = await it.edge.peer(3)

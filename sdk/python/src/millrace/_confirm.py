@@ -11,6 +11,8 @@ from ._timers import any_settled, back_off, now, settled
 from .errors import MillraceError, disconnected
 
 _LONGEST = 100.0  # seconds; an edge knows keys for 2 minutes
+# Refusals that may pass, of a publish whose outcome is unknown: a repeat may find it stored.
+_PASSING = ("unconfirmed", "history_unavailable", "try_later")
 
 
 class _OutOfTime(Exception):  # noqa: N818
@@ -22,7 +24,8 @@ async def publish_confirmed(
 ) -> str | None:
     """Publish a frame that has an id, and return its position.
 
-    With a key it is repeated while it is not known whether it was stored.
+    With a key it is repeated while it is not known whether it was stored. Once that is so, the error is
+    outcome_unknown, whatever comes later: that a repeat is refused says nothing of what was sent before.
     """
     return await _Confirmed(s, id_, frame, keyed, tenant, channel).run()
 
@@ -37,20 +40,24 @@ class _Confirmed:
         self._keyed = keyed
         self._tenant = tenant
         self._channel = channel
-        self._sent = False
+        self._unknown = False  # an attempt may have been stored
         self._end = now() + _LONGEST
         self._c: Connection | None = None
 
     async def run(self) -> str | None:
         try:
             return await self._try()
-        except _OutOfTime:
-            raise (self._unknown(None) if self._sent else disconnected()) from None
-        except MillraceError as err:
-            # What was sent before may be stored, whatever keeps the next try from going out.
-            if self._sent and err.code in ("disconnected", "closed"):
-                raise self._unknown(err) from err
-            raise
+        except (_OutOfTime, MillraceError) as err:
+            why = err if isinstance(err, MillraceError) else disconnected()
+            if not self._unknown:
+                raise why from None
+            raise MillraceError(
+                "outcome_unknown",
+                "no edge has said whether the message is stored",
+                tenant=self._tenant,
+                channel=self._channel,
+                cause=why,
+            ) from why
         finally:
             if self._c is not None:
                 self._c.forget_confirm(self._id)
@@ -59,16 +66,20 @@ class _Confirmed:
         attempt = 2
         while True:
             answer = await self._send()
-            await self._until(answer)
             try:
+                await self._until(answer)
                 return answer.result()
+            except _OutOfTime:
+                self._unknown = True
+                raise
             except MillraceError as err:
-                code = err.code
-                if code != "disconnected" and (code != "unconfirmed" or not self._keyed):
-                    raise MillraceError(code, err.text, tenant=self._tenant, channel=self._channel) from None
-                if not self._keyed:
-                    raise self._unknown(err) from err
-                if code == "unconfirmed":
+                lost = err.code == "disconnected"
+                self._unknown = self._unknown or lost or err.code == "unconfirmed"
+                if not (self._unknown and self._keyed and (lost or err.code in _PASSING)):
+                    raise MillraceError(
+                        err.code, err.text, tenant=self._tenant, channel=self._channel
+                    ) from None
+                if not lost:
                     await settled([self._s.changed()], min(back_off(attempt, self._s.settings), self._left()))
             attempt += 1
 
@@ -109,7 +120,7 @@ class _Confirmed:
                 tenant=self._tenant,
                 channel=self._channel,
             )
-        self._c, self._sent = c, True
+        self._c = c
         return c.confirm(self._frame, self._id), None
 
     async def _until(self, waiter: asyncio.Future[Any]) -> None:
@@ -119,12 +130,3 @@ class _Confirmed:
 
     def _left(self) -> float:
         return max(0.0, self._end - now())
-
-    def _unknown(self, cause: BaseException | None) -> MillraceError:
-        return MillraceError(
-            "outcome_unknown",
-            "no edge has said whether the message is stored",
-            tenant=self._tenant,
-            channel=self._channel,
-            cause=cause,
-        )

@@ -110,9 +110,10 @@ class Client(On):
         With *confirm* it returns the position at which the message is stored, or None if this edge has
         accepted it and no history keeps the channel. A *key*, of 1 to 64 bytes, tells the message from others
         of its channel: what is published again with the same key within two minutes is stored once. It belongs
-        to the subject of the client's tokens; without one, to the token. If the
-        connection is lost before the answer comes, a publish with a key is repeated on the next one. After
-        100 s, or without a key at once, the error is ``outcome_unknown``: it may be stored.
+        to the subject of the client's tokens; without one, to the token. If the connection is lost before the
+        answer comes, or the edge cannot say, a publish with a key is repeated. From then on it ends with its
+        position or with ``outcome_unknown``: it may be stored. That is also the error after 100 s, without a
+        key at once, and when the client ends meanwhile. All other errors are certain: it is not stored.
         """
         session = self._session
         tenant = _checked(is_tenant, "bad_tenant", tenant or DEFAULT_TENANT)
