@@ -125,8 +125,9 @@ export class Client implements AsyncDisposable {
    *
    * With `confirm` it resolves with the position at which the message is stored, or with undefined if
    * this edge has accepted it and no history keeps the channel. If the connection is lost before the
-   * answer comes, a publish with a key is repeated on the next one. After 100 s, or without a key at
-   * once, the error is `outcome_unknown`: it may be stored.
+   * answer comes, or the edge cannot say, a publish with a key is repeated. From then on it ends with its
+   * position or with `outcome_unknown`: it may be stored. That is also the error after 100 s, without a key
+   * at once, and when the client ends meanwhile. All other errors are certain: it is not stored.
    */
   publish(
     tenant: string,

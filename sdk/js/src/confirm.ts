@@ -7,11 +7,15 @@ import { abortable, backOff, sleep } from "./timers.js";
 
 const LONGEST = 100_000; // ms; an edge knows keys for 2 minutes
 
+// Refusals that may pass, of a publish whose outcome is unknown: a repeat may find it stored.
+const PASSING = new Set(["unconfirmed", "history_unavailable", "try_later"]);
+
 let lastId = 0;
 
 /**
  * publishConfirmed publishes a frame, which encode makes with an id, and resolves with its position.
- * With a key it is repeated while it is not known whether it was stored.
+ * With a key it is repeated while it is not known whether it was stored. Once that is so, the error is
+ * `outcome_unknown`, whatever comes later: that a repeat is refused says nothing of what was sent before.
  */
 export async function publishConfirmed(
   s: SessionState,
@@ -22,32 +26,27 @@ export async function publishConfirmed(
   lastId = (lastId + 1) >>> 0;
   const id = lastId;
   const frame = encode(id);
-  let sent = false;
-  const unknown = (cause?: unknown): MillraceError =>
-    new MillraceError("outcome_unknown", "no edge has said whether the message is stored", { ...about, cause });
+  let unknown = false;
   const over = new AbortController();
-  const timer = setTimeout(() => over.abort(sent ? unknown() : disconnected()), LONGEST);
+  const timer = setTimeout(() => over.abort(disconnected()), LONGEST);
   let c: Connection<Readers> | undefined;
   try {
     for (let attempt = 2; ; attempt++) {
       c = await usable(s, keyed, over.signal, about);
-      const answer = c.confirm(frame, id);
-      sent = true;
       try {
-        return await abortable(answer, over.signal);
+        return await abortable(c.confirm(frame, id), over.signal);
       } catch (err) {
-        over.signal.throwIfAborted();
         const { code } = err as MillraceError;
-        if (code !== "disconnected" && (code !== "unconfirmed" || !keyed))
-          throw new MillraceError(code, undefined, about);
-        if (!keyed) throw unknown(err);
-        if (code === "unconfirmed") await sleep(backOff(attempt, s.settings), over.signal);
+        const lost = code === "disconnected"; // also when it is over
+        unknown ||= lost || code === "unconfirmed";
+        over.signal.throwIfAborted();
+        if (!(unknown && keyed && (lost || PASSING.has(code)))) throw new MillraceError(code, undefined, about);
+        if (!lost) await sleep(backOff(attempt, s.settings), over.signal);
       }
     }
-  } catch (err) {
-    // What was sent before may be stored, whatever keeps the next try from going out.
-    const { code } = err as MillraceError;
-    throw sent && (code === "disconnected" || code === "closed") ? unknown(err) : err;
+  } catch (cause) {
+    if (!unknown) throw cause;
+    throw new MillraceError("outcome_unknown", "no edge has said whether the message is stored", { ...about, cause });
   } finally {
     clearTimeout(timer);
     c?.forgetConfirm(id);

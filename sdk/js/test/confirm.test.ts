@@ -103,10 +103,58 @@ test("an edge that cannot say: with a key it is asked again", async (t) => {
   const keyed = client.publish("t", "c", "x", { confirm: true, key: "k" });
   const plain = client.publish("t", "c", "y", { confirm: true });
   for (const n of [0, 1]) peer.send(`ERR:unconfirmed:PUB:${(await the(peer, n)).id}`);
-  await assert.rejects(plain, { code: "unconfirmed" });
+  await assert.rejects(plain, { code: "outcome_unknown" });
   const again = await the(peer, 2);
   peer.send(`OK:PUB:${again.id}:${at(1)}`);
   assert.equal(await keyed, at(1));
+});
+
+// Once an attempt is unknown, only a position or outcome_unknown ends the publish.
+for (const first of ["unconfirmed", "lost"]) {
+  for (const [second, again] of Object.entries({
+    history_unavailable: true,
+    try_later: true,
+    unconfirmed: true,
+    permission_denied: false,
+    payload_too_large: false,
+    no_history: false,
+    not_on_a_sunday: false,
+  })) {
+    test(`${first}, then ${second}`, async (t) => {
+      const { edge, client, peer } = await begin(t);
+      const keyed = client.publish("t", "c", "x", { confirm: true, key: "k" });
+      const rejected = again || assert.rejects(keyed, { code: "outcome_unknown", tenant: "t", channel: "c" });
+      let n = 0;
+      let on = peer;
+      const { id } = await the(peer, n++);
+      if (first === "lost") {
+        peer.kill();
+        n = 0;
+        on = await edge.peer(1);
+      } else on.send(`ERR:unconfirmed:PUB:${id}`);
+      on.send(`ERR:${second}:PUB:${(await the(on, n++)).id}`);
+      await rejected;
+      if (!again) return assert.equal(sent(on).length, n);
+      on.send(`OK:PUB:${(await the(on, n)).id}:${at(1)}`);
+      assert.equal(await keyed, at(1));
+    });
+  }
+}
+
+test("unknown, then the client ends", async (t) => {
+  for (const end of ["revoked", "closed", "over a read limit"]) {
+    const { client, peer } = await begin(t);
+    const keyed = client.publish("t", "c", new Uint8Array(5000), { confirm: true, key: "k" });
+    const rejected = assert.rejects(keyed, { code: "outcome_unknown" });
+    peer.send(`ERR:unconfirmed:PUB:${(await the(peer, 0)).id}`);
+    await the(peer, 1);
+    if (end === "revoked") {
+      peer.send("ERR:token_revoked");
+      peer.close(4403);
+    } else if (end === "closed") await client.close();
+    else peer.close(1009);
+    await rejected;
+  }
 });
 
 test("nobody answers: after 100 s the outcome is unknown", async (t) => {
@@ -192,8 +240,8 @@ test("over the read limit: the largest publish is refused, and not sent again", 
     [11, 6010],
   );
 
-  // Nothing that could be too large is refused.
-  const big = assert.rejects(larger as Promise<unknown>, { code: "payload_too_large" });
+  // The largest one by now; but it was sent before. Nothing that could not be too large is refused.
+  const big = assert.rejects(larger as Promise<unknown>, { code: "outcome_unknown" });
   last.close(1009);
   await big;
   const again = client.publish("t", "c", new Uint8Array(4000), { confirm: true, key: "k" });
