@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -99,28 +100,31 @@ func (b *Broker) AnnouncedHost() string { return b.Host }
 
 // OpenBroker implements [guest.BrokerModule].
 func (b *Broker) OpenBroker(log *zap.Logger) (pubsub.Broker, error) {
-	options, release, err := b.options("broker")
+	conn, err := b.newConnection("broker", log)
 	if err != nil {
 		return nil, err
 	}
 	broker, err := nats.New(nats.Config{
-		Connect: b.connector(options), Prefix: b.Prefix, EdgeName: b.EdgeName, CheckHost: guest.CheckHost,
+		Connect: conn.connect, Prefix: b.Prefix, EdgeName: b.EdgeName, CheckHost: guest.CheckHost,
 		QueueBytes: b.QueueBytes, MaxInterests: b.Interests, Log: log,
 	})
 	if err != nil {
-		return nil, errors.Join(err, release())
+		return nil, errors.Join(err, conn.close())
 	}
-	return &leasedBroker{broker, release}, nil
+	return &leasedBroker{broker, conn}, nil
 }
 
-// leasedBroker is a broker with a lease of an embedded server, if its link has one.
+// leasedBroker is a broker with its connection.
 type leasedBroker struct {
 	*nats.Broker
-	release func() error
+	conn *connection
 }
 
 // Close implements [pubsub.Broker].
-func (b *leasedBroker) Close() error { return errors.Join(b.Broker.Close(), b.release()) }
+func (b *leasedBroker) Close() error { return errors.Join(b.Broker.Close(), b.conn.close()) }
+
+// Link implements [guest.LinkReporter].
+func (b *leasedBroker) Link() guest.LinkState { return b.conn.state("broker", nil, time.Time{}) }
 
 // SharedHistoryStore implements [guest.HistorySharer].
 func (*Broker) SharedHistoryStore() string { return "nats" }
@@ -173,6 +177,7 @@ var (
 	_ guest.BrokerModule    = (*Broker)(nil)
 	_ guest.Announcer       = (*Broker)(nil)
 	_ guest.HistorySharer   = (*Broker)(nil)
+	_ guest.LinkReporter    = (*leasedBroker)(nil)
 	_ caddy.Provisioner     = (*Broker)(nil)
 	_ caddyfile.Unmarshaler = (*Broker)(nil)
 )

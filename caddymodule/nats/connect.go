@@ -23,8 +23,6 @@ func (l *Link) options(purpose string) (list []nats.Option, release func() error
 	list = []nats.Option{
 		nats.Name(name + " " + purpose),
 		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(),
-		nats.ReconnectWait(time.Duration(l.ReconnectWait)),
-		nats.ReconnectJitter(time.Duration(l.ReconnectWait)/2, time.Duration(l.ReconnectWait)/2),
 		nats.PingInterval(pingInterval), nats.MaxPingsOutstanding(maxPingsOutstanding),
 	}
 	if l.InboxPrefix != "" {
@@ -61,12 +59,4 @@ func (l *Link) options(purpose string) (list []nats.Option, release func() error
 		return nil, nil, fmt.Errorf("embedded NATS server: %w", err)
 	}
 	return append(list, inProcess), release, nil
-}
-
-// connector opens connections with the options of a link.
-func (l *Link) connector(list []nats.Option) func(...nats.Option) (*nats.Conn, error) {
-	servers := l.resolved.servers
-	return func(more ...nats.Option) (*nats.Conn, error) {
-		return nats.Connect(servers, append(list, more...)...)
-	}
 }

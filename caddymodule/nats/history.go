@@ -100,27 +100,33 @@ func (s *HistoryStore) options() nats.Options {
 
 // OpenHistoryStore implements [guest.HistoryStoreModule].
 func (s *HistoryStore) OpenHistoryStore(log *zap.Logger) (history.Store, error) {
-	options, release, err := s.broker.options("history")
+	conn, err := s.broker.newConnection("history", log)
 	if err != nil {
 		return nil, err
 	}
 	store, err := nats.Open(nats.Config{
-		Options: s.options(), Connect: s.broker.connector(options), Prefix: s.broker.Prefix, Log: log,
+		Options: s.options(), Connect: conn.connect, Prefix: s.broker.Prefix, Log: log,
 	})
 	if err != nil {
-		return nil, errors.Join(err, release())
+		return nil, errors.Join(err, conn.close())
 	}
-	return &leasedHistoryStore{store, release}, nil
+	return &leasedHistoryStore{store, conn}, nil
 }
 
-// leasedHistoryStore is a store with a lease of an embedded server, if its link has one.
+// leasedHistoryStore is a store with its connection.
 type leasedHistoryStore struct {
 	*nats.Store
-	release func() error
+	conn *connection
 }
 
 // Close implements [history.Store].
-func (s *leasedHistoryStore) Close() error { return errors.Join(s.Store.Close(), s.release()) }
+func (s *leasedHistoryStore) Close() error { return errors.Join(s.Store.Close(), s.conn.close()) }
+
+// Link implements [guest.LinkReporter].
+func (s *leasedHistoryStore) Link() guest.LinkState {
+	err, since := s.Fault()
+	return s.conn.state("history", err, since)
+}
 
 // UnmarshalCaddyfile sets up the store from Caddyfile tokens. Syntax:
 //
@@ -164,6 +170,7 @@ var (
 	_ guest.SharedHistoryStore     = (*HistoryStore)(nil)
 	_ guest.HistoryStoreConfigurer = (*HistoryStore)(nil)
 	_ history.Shared               = (*leasedHistoryStore)(nil)
+	_ guest.LinkReporter           = (*leasedHistoryStore)(nil)
 	_ caddy.Provisioner            = (*HistoryStore)(nil)
 	_ caddyfile.Unmarshaler        = (*HistoryStore)(nil)
 )

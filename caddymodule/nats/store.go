@@ -132,7 +132,7 @@ func (s *Store) StoreKey() string {
 
 // OpenStore implements [guest.StoreModule].
 func (s *Store) OpenStore(log *zap.Logger) (tokenstore.Store, error) {
-	options, release, err := s.options("tokens")
+	conn, err := s.newConnection("tokens", log)
 	if err != nil {
 		return nil, err
 	}
@@ -141,23 +141,29 @@ func (s *Store) OpenStore(log *zap.Logger) (tokenstore.Store, error) {
 		storage = jetstream.MemoryStorage
 	}
 	store, err := nats.Open(nats.Config{
-		Connect: s.connector(options), Domain: s.Domain, Bucket: s.Bucket, Create: s.Create != "off", Replicas: s.Replicas,
+		Connect: conn.connect, Domain: s.Domain, Bucket: s.Bucket, Create: s.Create != "off", Replicas: s.Replicas,
 		Role: storeRoles[s.Role], Storage: storage, MaxBytes: s.MaxBytes, MaxStale: time.Duration(s.MaxStale), Log: log,
 	})
 	if err != nil {
-		return nil, errors.Join(err, release())
+		return nil, errors.Join(err, conn.close())
 	}
-	return &leasedStore{store, release}, nil
+	return &leasedStore{store, conn}, nil
 }
 
-// leasedStore is a store with a lease of an embedded server, if its link has one.
+// leasedStore is a store with its connection.
 type leasedStore struct {
 	*nats.Store
-	release func() error
+	conn *connection
 }
 
 // Close implements [tokenstore.Store].
-func (s *leasedStore) Close() error { return errors.Join(s.Store.Close(), s.release()) }
+func (s *leasedStore) Close() error { return errors.Join(s.Store.Close(), s.conn.close()) }
+
+// Link implements [guest.LinkReporter].
+func (s *leasedStore) Link() guest.LinkState {
+	err, since := s.Fault()
+	return s.conn.state("tokens", err, since)
+}
 
 // UnmarshalCaddyfile sets up the store from Caddyfile tokens. Syntax, beside the
 // options of a link, which are those of `broker nats`:
@@ -201,6 +207,7 @@ func (s *Store) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 var (
 	_ guest.StoreModule     = (*Store)(nil)
 	_ guest.LinkBorrower    = (*Store)(nil)
+	_ guest.LinkReporter    = (*leasedStore)(nil)
 	_ caddy.Provisioner     = (*Store)(nil)
 	_ caddyfile.Unmarshaler = (*Store)(nil)
 )

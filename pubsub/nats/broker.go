@@ -12,6 +12,7 @@ import (
 	client "github.com/nats-io/nats.go"
 	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/internal/outage"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/internal/natssubject"
 	"github.com/millrace/millrace/wire"
@@ -51,6 +52,7 @@ type Config struct {
 type Broker struct {
 	config          Config
 	log             *zap.Logger
+	faults          *outage.Log // errors of NATS
 	id              edgeID
 	name            sender // empty: the edges of this overlay have no names
 	prefix          string // with the dot
@@ -95,7 +97,6 @@ type Broker struct {
 	dropped           map[*client.Subscription]int // messages that NATS's client dropped, as last reported
 	missed            missed
 	lastFullWarning   time.Time       // that more is published than the link takes
-	lastErrorLog      time.Time       // of an error of NATS
 	lastRejectWarning time.Time       // that messages are refused
 	flushes           []chan struct{} // closed when NATS has read what was queued before
 	lastBroadcast     uint64          // its number: our clock when it was sent, or more
@@ -124,7 +125,7 @@ func New(c Config) (*Broker, error) {
 		c.maxLateness = defaultMaxLateness
 	}
 	b := &Broker{
-		config: c, log: c.Log, prefix: c.Prefix + ".", name: sender(c.EdgeName),
+		config: c, log: c.Log, faults: outage.New(c.Log, faultSilence), prefix: c.Prefix + ".", name: sender(c.EdgeName),
 		id:            sender(c.EdgeName).makeID(edgeID(binary.BigEndian.Uint64(id[:]))),
 		clock:         newClock(),
 		presence:      asides{kind: kindPresence, subject: "p", what: "the presence"},
@@ -160,10 +161,11 @@ func New(c Config) (*Broker, error) {
 		client.ReconnectOnFlusherError(),
 		client.ConnectHandler(connected),
 		client.ReconnectHandler(connected),
-		client.DisconnectErrHandler(func(_ *client.Conn, err error) { b.handleDisconnect(err) }),
+		client.DisconnectErrHandler(func(*client.Conn, error) { b.handleDisconnect() }),
 		client.ErrorHandler(func(_ *client.Conn, sub *client.Subscription, err error) { b.handleAsyncError(sub, err) }),
 	)
 	if err != nil {
+		b.faults.Close()
 		return nil, fmt.Errorf("connect to NATS: %w", err)
 	}
 	for subject, to := range map[string]chan *client.Msg{
@@ -174,6 +176,7 @@ func New(c Config) (*Broker, error) {
 		b.fixedSubs = append(b.fixedSubs, sub)
 		if err != nil {
 			b.conn.Close()
+			b.faults.Close()
 			return nil, fmt.Errorf("subscribe to %s: %w", subject, err)
 		}
 	}
@@ -270,6 +273,7 @@ func (b *Broker) Close() error {
 		close(b.quit)
 		b.running.Wait()
 		b.conn.Close()
+		b.faults.Close()
 	})
 	return nil
 }

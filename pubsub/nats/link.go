@@ -7,6 +7,7 @@ import (
 	client "github.com/nats-io/nats.go"
 	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/internal/outage"
 	"github.com/millrace/millrace/pubsub"
 )
 
@@ -70,14 +71,11 @@ func (c linkCause) String() string {
 }
 
 // handleDisconnect notes that the connection is gone.
-func (b *Broker) handleDisconnect(err error) {
+func (b *Broker) handleDisconnect() {
 	select {
 	case <-b.stopReceiving:
 		return
 	default:
-	}
-	if err != nil {
-		b.log.Warn("disconnected from NATS", zap.Error(err))
 	}
 	b.setLinkDown(linkDisconnected, true)
 }
@@ -85,15 +83,13 @@ func (b *Broker) handleDisconnect(err error) {
 // handleAsyncError takes an error of NATS that belongs to no call.
 func (b *Broker) handleAsyncError(sub *client.Subscription, err error) {
 	if !errors.Is(err, client.ErrSlowConsumer) || sub == nil {
-		if err != nil && b.shouldLogError() {
-			b.log.Error("NATS", zap.Error(err))
+		if err != nil {
+			b.noteFault("NATS", err)
 		}
 		return
 	}
 	if b.isRequestSubject(sub.Subject) {
-		if b.shouldLogError() {
-			b.log.Error("requests between edges, or messages about presence or tokens, are lost: more come than this edge takes")
-		}
+		b.noteFault("requests between edges, or messages about presence or tokens, are lost: more come than this edge takes", nil)
 		return
 	}
 	n, err := sub.Dropped()
@@ -109,17 +105,18 @@ func (b *Broker) handleAsyncError(sub *client.Subscription, err error) {
 	b.countMissed(b.subscriptionTenant(sub.Subject), lost)
 }
 
-// shouldLogError reports whether an error of NATS is to be logged: the first one in a
-// second. Where permissions deny an edge what it sends, each message is an error.
-func (b *Broker) shouldLogError() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if time.Since(b.lastErrorLog) < time.Second {
-		return false
+// noteFault logs an error of NATS, but not each time. Where permissions deny an edge what it
+// sends, each message is an error.
+func (b *Broker) noteFault(what string, err error) {
+	kind := ""
+	if err != nil {
+		kind = err.Error()
 	}
-	b.lastErrorLog = time.Now()
-	return true
+	b.faults.Note(what, kind, outage.Line{Level: zap.ErrorLevel, Message: what, Err: err})
 }
+
+// faultSilence is how long no error occurs until it is over.
+const faultSilence = 10 * time.Second
 
 // warnInterval is the least time between two warnings of one kind.
 const warnInterval = 10 * time.Second

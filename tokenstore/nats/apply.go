@@ -13,6 +13,7 @@ import (
 func (s *Store) confirm(at time.Time) {
 	s.freshness.confirm(at)
 	s.mirror.release(at)
+	s.faults.End(readFault)
 	s.lookups.resolveConfirmed(at)
 }
 

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/internal/outage"
 	"github.com/millrace/millrace/tokenstore"
 )
 
@@ -102,7 +104,7 @@ func TestProbeAnswers(t *testing.T) {
 		{bucketState{}, 7, errNoLeader, false, nil},
 		{bucketState{}, 7, jetstream.ErrStreamNotFound, false, jetstream.ErrStreamNotFound},
 	} {
-		s := &Store{lookups: newLookups(), mirror: newMirror()}
+		s := &Store{lookups: newLookups(), mirror: newMirror(), faults: outage.New(zap.NewNop(), 0)}
 		s.freshness.start(time.Hour, time.Hour)
 		p := &progress{copyState: copyState{created: made, applied: 7, complete: true}}
 		current, err := s.confirmIfCurrent(p, probe{bucketState: c.b, applied: c.sent, sentAt: made, err: c.err})

@@ -7,6 +7,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/internal/outage"
 )
 
 const (
@@ -18,6 +20,9 @@ const (
 	// to date.
 	deleteMarkerTTL = 24 * time.Hour
 )
+
+// readFault is the fault that the bucket cannot be read.
+const readFault = "bucket"
 
 var (
 	errBucketReplaced = errors.New("the bucket was replaced by another one")
@@ -39,7 +44,9 @@ func (s *Store) follow(ctx context.Context, p *progress) {
 		case errors.Is(err, errReconnected):
 			s.log.Info("reading the tokens again", zap.Error(err))
 		default:
-			s.log.Warn("reading the tokens again", zap.Error(err))
+			s.faults.Note(readFault, err.Error(), outage.Line{
+				Level: zap.WarnLevel, Message: "reading the tokens again", Over: "the tokens have been read again", Err: err,
+			})
 		}
 		if time.Since(began) > maxWatchLag {
 			pause = 0

@@ -25,7 +25,8 @@ type freshness struct {
 	resumedAt   time.Time     // when it went on after it had stood still
 	stoodStill  time.Duration // for how long, until takeStandstill
 	stale       bool          // confirmedAt is too long ago
-	lastError   error         // why the copy stopped following the bucket, the last time
+	lastError   error         // why the copy does not follow the bucket; nil: it does
+	errorSince  time.Time     // when it stopped, with this error or an earlier one
 	refused     chan struct{} // closed while lastError is errRefused
 	timer       *time.Timer   // of expire; nil: the copy was never confirmed
 	watchers    []*func()
@@ -52,7 +53,10 @@ func (f *freshness) usable() error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.stale {
+	switch {
+	case f.stale && f.lastError != nil:
+		return fmt.Errorf("%w for longer than %v: %s", tokenstore.ErrUnavailable, f.maxStale, f.lastError.Error())
+	case f.stale:
 		return fmt.Errorf("%w for longer than %v", tokenstore.ErrUnavailable, f.maxStale)
 	}
 	return nil
@@ -79,6 +83,14 @@ func (f *freshness) awaitUsable(ctx context.Context) error {
 func (f *freshness) setError(trouble error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.noteError(trouble)
+}
+
+// noteError is setError for callers that hold f.mu.
+func (f *freshness) noteError(trouble error) {
+	if f.lastError == nil {
+		f.errorSince = time.Now()
+	}
 	was, is := errors.Is(f.lastError, errRefused), errors.Is(trouble, errRefused)
 	switch {
 	case is && !was:
@@ -87,6 +99,13 @@ func (f *freshness) setError(trouble error) {
 		f.refused = make(chan struct{})
 	}
 	f.lastError = trouble
+}
+
+// fault returns why the copy does not follow the bucket, and since when; nil: it does.
+func (f *freshness) fault() (error, time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.lastError, f.errorSince
 }
 
 // refusal returns a channel that is closed when the servers refuse to make the bucket.
@@ -117,6 +136,7 @@ func (f *freshness) confirm(at time.Time) {
 	if at.After(f.confirmedAt) {
 		f.confirmedAt = at
 	}
+	f.noteError(nil)
 	left := time.Until(f.confirmedAt.Add(f.maxStale))
 	if left > 0 {
 		f.stale = false

@@ -98,7 +98,7 @@ func TestLinkSilent(t *testing.T) {
 	wantRecord(t, a, rec)
 	_, err := a.Update(t.Context(), rec)
 	wantErr(t, "Update", err, tokenstore.ErrUnavailable)
-	awaitLog(t, a, "disconnected from NATS")
+	await(t, "the link to be found broken", func() bool { return !a.conn.IsConnected() })
 	wantRecord(t, a, rec)
 	link.Cut() // what was sent into it is lost
 	rec = update(t, b, rec, "two")

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/internal/outage"
 	"github.com/millrace/millrace/internal/turns"
 	"github.com/millrace/millrace/tokenstore"
 )
@@ -51,6 +52,9 @@ const (
 	maxCallsOfOne = maxCalls / 2
 )
 
+// faultSilence is how long no fault occurs until it is over.
+const faultSilence = 10 * time.Second
+
 // Store implements [tokenstore.Store] and [tokenstore.Replica].
 type Store struct {
 	config    Config
@@ -61,6 +65,7 @@ type Store struct {
 	mirror    *mirror
 	freshness freshness
 	replicas  replicas
+	faults    *outage.Log // of NATS, other than that it cannot be reached: who connects knows that
 	room      room
 	progress  *progress
 	notices   notices
@@ -90,7 +95,7 @@ func Open(c Config) (*Store, error) {
 	s := &Store{
 		config: c, log: c.Log, mirror: newMirror(), connected: make(chan struct{}, 1),
 		reconnected: make(chan struct{}, 1), watchLagging: make(chan struct{}, 1), resync: make(chan error, 1),
-		lookups: newLookups(), slots: make(chan struct{}, maxCalls), progress: new(progress),
+		lookups: newLookups(), slots: make(chan struct{}, maxCalls), progress: new(progress), faults: outage.New(c.Log, faultSilence),
 	}
 	s.freshness.start(c.MaxStale, c.callTimeout)
 	s.mirror.watchers.Add(s.lookups.resolveArrived)
@@ -108,13 +113,9 @@ func Open(c Config) (*Store, error) {
 		client.FlusherTimeout(c.callTimeout),
 		client.ConnectHandler(handler(s.connected)),
 		client.ReconnectHandler(handler(s.reconnected)),
-		client.DisconnectErrHandler(func(_ *client.Conn, err error) {
-			if err != nil {
-				s.log.Warn("disconnected from NATS: tokens are checked against what is known",
-					zap.Error(err), zap.Duration("for_at_most", c.MaxStale))
-			}
+		client.ErrorHandler(func(_ *client.Conn, _ *client.Subscription, err error) {
+			s.faults.Note("NATS", err.Error(), outage.Line{Level: zap.ErrorLevel, Message: "NATS", Err: err})
 		}),
-		client.ErrorHandler(func(_ *client.Conn, _ *client.Subscription, err error) { s.log.Error("NATS", zap.Error(err)) }),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS: %w", err)
@@ -126,10 +127,12 @@ func Open(c Config) (*Store, error) {
 	}
 	if err != nil {
 		s.conn.Close()
+		s.faults.Close()
 		return nil, fmt.Errorf("JetStream: %w", err)
 	}
 	if err := s.answers.listen(s.conn); err != nil {
 		s.conn.Close()
+		s.faults.Close()
 		return nil, fmt.Errorf("subscribe to answers: %w", err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
@@ -221,6 +224,15 @@ func (s *Store) Watch(fn func(tokenstore.Change)) (stop func()) { return s.mirro
 // WatchStale implements [tokenstore.Replica].
 func (s *Store) WatchStale(fn func()) (stop func()) { return s.freshness.watch(fn) }
 
+// Fault returns why the tokens are not read from NATS although it is connected, and since
+// when; nil: they are.
+func (s *Store) Fault() (err error, since time.Time) {
+	if !s.conn.IsConnected() {
+		return nil, time.Time{}
+	}
+	return s.freshness.fault()
+}
+
 // Close implements [tokenstore.Store].
 func (s *Store) Close() error {
 	s.calls.Lock()
@@ -234,6 +246,7 @@ func (s *Store) Close() error {
 	s.running.Wait()
 	s.freshness.stop()
 	s.conn.Close()
+	s.faults.Close()
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/internal/outage"
 	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/pubsub/history/internal/index"
 	"github.com/millrace/millrace/wire"
@@ -269,7 +270,7 @@ func TestTrimsOfATenantThatComes(t *testing.T) {
 // later.
 func TestTrimsThatFail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStream(&Store{log: zap.NewNop(), conn: new(client.Conn)}, "h") // which is not connected
+		st := newStream(&Store{log: zap.NewNop(), faults: outage.New(zap.NewNop(), 0), conn: new(client.Conn)}, "h") // which is not connected
 		st.size.Store(48 << 10)
 		st.up = true
 		a, b, c := payer{owner: "a."}, payer{owner: "b."}, payer{owner: "c."}

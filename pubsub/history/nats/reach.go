@@ -10,39 +10,38 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/internal/outage"
 	"github.com/millrace/millrace/pubsub/history"
 )
-
-// stillOut is how often a history that stays out of reach is logged.
-const stillOut = time.Minute
 
 // announce says when the history has been out of reach for longer than calls wait for it, and when it is back.
 func (st *stream) announce(ctx context.Context) {
 	for ctx.Err() == nil {
 		up, changed := st.isUp()
-		began, next, out := time.Now(), time.After(st.store.patience), false
+		away, next := false, time.After(st.store.patience)
 		for !up && ctx.Err() == nil {
 			select {
 			case <-changed:
 				up, changed = st.isUp()
 			case <-next:
-				next = time.After(stillOut)
+				next = time.After(faultSilence / 3)
 				why := st.setAway(true)
-				st.store.log.Warn("a history is out of reach", st.fields(began, zap.Error(why))...)
-				if f := st.store.joined(); f != nil && !out {
+				st.store.faults.Note("history "+st.name, "", outage.Line{
+					Level: zap.WarnLevel, Message: "a history is out of reach", Over: "a history is in reach again",
+					Fields: []zap.Field{zap.String("history", st.name)}, Err: why,
+				})
+				if f := st.store.joined(); f != nil && !away {
 					f.Reach(st.name, false)
 				}
-				out = true
+				away = true
 			case <-ctx.Done():
 			}
 		}
-		if out {
+		if away {
 			_ = st.setAway(false)
+			st.store.faults.End("history " + st.name)
 			if f := st.store.joined(); f != nil {
 				f.Reach(st.name, true)
-			}
-			if ctx.Err() == nil {
-				st.store.log.Info("a history is in reach again", st.fields(began)...)
 			}
 		}
 		select {
@@ -50,10 +49,6 @@ func (st *stream) announce(ctx context.Context) {
 		case <-ctx.Done():
 		}
 	}
-}
-
-func (st *stream) fields(began time.Time, more ...zap.Field) []zap.Field {
-	return append([]zap.Field{zap.String("history", st.name), zap.Duration("for", time.Since(began).Round(time.Millisecond))}, more...)
 }
 
 // setAway notes whether the history is out of reach, and returns why it was last.

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/internal/outage"
 	"github.com/millrace/millrace/pubsub/history"
 )
 
@@ -70,11 +71,12 @@ const defaultCache = 16 << 20
 
 // Store implements [history.Shared].
 type Store struct {
-	names names
-	log   *zap.Logger
-	conn  *client.Conn
-	js    jetstream.JetStream
-	acks  *acks
+	names  names
+	log    *zap.Logger
+	faults *outage.Log
+	conn   *client.Conn
+	js     jetstream.JetStream
+	acks   *acks
 
 	patience    time.Duration // how long calls wait for a history
 	callTimeout time.Duration // how long one call of NATS takes at most
@@ -99,7 +101,6 @@ type Store struct {
 	revision uint64             // of doc
 	set      *history.Set       // of doc
 	changed  chan struct{}      // closed when what is above changes
-	warned   time.Time
 }
 
 // Open opens a store. It does not wait for NATS.
@@ -111,7 +112,7 @@ func Open(c Config) (*Store, error) {
 		c.callTimeout = defaultCallTimeout
 	}
 	s := &Store{
-		current: c.Options.withDefaults(), names: newNames(c.Prefix), patience: c.patience, callTimeout: c.callTimeout, log: c.Log,
+		current: c.Options.withDefaults(), names: newNames(c.Prefix), patience: c.patience, callTimeout: c.callTimeout, log: c.Log, faults: outage.New(c.Log, faultSilence),
 		reconnected: make(chan struct{}, 1), definesAgain: make(chan struct{}, 1), fetches: make(chan struct{}, maxFetches),
 		wanted: map[string]wantedDefinition{}, streams: map[string]*stream{}, changed: make(chan struct{}),
 	}
@@ -130,12 +131,7 @@ func Open(c Config) (*Store, error) {
 		client.FlusherTimeout(s.callTimeout),
 		client.ConnectHandler(connected),
 		client.ReconnectHandler(connected),
-		client.DisconnectErrHandler(func(_ *client.Conn, err error) {
-			restart()
-			if err != nil {
-				s.warn("disconnected from NATS: histories are out of reach", err)
-			}
-		}),
+		client.DisconnectErrHandler(func(*client.Conn, error) { restart() }),
 		client.ErrorHandler(func(_ *client.Conn, _ *client.Subscription, err error) { s.warn("NATS", err) }),
 	)
 	if err != nil {
@@ -146,6 +142,7 @@ func Open(c Config) (*Store, error) {
 	}
 	if err != nil {
 		s.conn.Close()
+		s.faults.Close()
 		return nil, fmt.Errorf("JetStream: %w", err)
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
@@ -162,21 +159,22 @@ func signal(c chan struct{}) {
 	}
 }
 
-// warn logs what keeps the store from NATS, not more often than each 10 seconds.
+// warn logs what keeps the store from NATS, but not each time.
 func (s *Store) warn(what string, err error) {
-	s.mu.Lock()
-	quiet := time.Since(s.warned) < warnInterval || s.closed
-	if !quiet {
-		s.warned = time.Now()
-	}
-	s.mu.Unlock()
-	if !quiet {
-		s.log.Warn(what, zap.Error(err))
-	}
+	s.faults.Note(what, err.Error(), outage.Line{Level: zap.WarnLevel, Message: what, Err: err})
 }
 
-// warnInterval is the least time between two warnings.
-const warnInterval = 10 * time.Second
+// Fault returns what keeps the store from NATS although it is connected, and since when; nil:
+// nothing.
+func (s *Store) Fault() (err error, since time.Time) {
+	if line, since, lasts := s.faults.Latest(); lasts && s.conn.IsConnected() {
+		return fmt.Errorf("%s: %w", line.Message, line.Err), since
+	}
+	return nil, time.Time{}
+}
+
+// faultSilence is how long no fault occurs until it is over: longer than calls take that fail.
+const faultSilence = 15 * time.Second
 
 // Close implements [history.Store].
 func (s *Store) Close() error {
@@ -187,6 +185,7 @@ func (s *Store) Close() error {
 	}
 	s.closed = true
 	s.mu.Unlock()
+	s.faults.Close()
 	s.stop()
 	s.running.Wait()
 	for _, each := range s.list() {
