@@ -59,6 +59,18 @@ func (r *Running) Usable() error {
 	return nil
 }
 
+// LinkTroubles says for strangers what is wrong with the connections of broker and stores to
+// their servers, by whose they are: "broker", "tokens", "history".
+func (r *Running) LinkTroubles() map[string]string {
+	troubles := map[string]string{}
+	for _, link := range r.edge.links() {
+		if link.Trouble != nil {
+			troubles[link.Of] = link.Trouble.Reason
+		}
+	}
+	return troubles
+}
+
 // Running returns what handlers work with, nil before the app has started. It waits for
 // nothing.
 func (a *App) Running() *Running {

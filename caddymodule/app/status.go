@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/caddymodule/overlay"
 	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/internal/version"
@@ -39,6 +40,14 @@ func (e *edge) status() overlay.Status {
 		Broker:      overlay.BrokerStatus{Linked: m.Linked},
 		Store:       overlay.StoreStatus{Usable: true, Writable: e.store.writable()},
 	}
+	for _, link := range e.links() {
+		shown := overlay.LinkStatus{Of: link.Of, Connected: link.Connected}
+		if t := link.Trouble; t != nil {
+			since := t.Since.UTC()
+			shown.Code, shown.Reason, shown.Error, shown.Since = t.Code, t.Reason, t.Error, &since
+		}
+		s.Links = append(s.Links, shown)
+	}
 	if h, ok := e.store.Store.(tokenstore.HealthReporter); ok {
 		if err := h.Usable(); err != nil {
 			s.Store.Usable, s.Store.Error = false, err.Error()
@@ -53,6 +62,20 @@ func (e *edge) status() overlay.Status {
 		s.Broker.Driver, s.Store.Driver = driver(a.broker), driver(a.store)
 	}
 	return s
+}
+
+// links are the connections of broker and stores to their servers.
+func (e *edge) links() (list []guest.LinkState) {
+	used := []any{e.broker, e.store.Store}
+	if a := e.inForce(); a != nil && a.histories.leased != nil {
+		used = append(used, a.histories.leased.Store)
+	}
+	for _, each := range used {
+		if r, ok := each.(guest.LinkReporter); ok {
+			list = append(list, r.Link())
+		}
+	}
+	return list
 }
 
 // counts are what operators see the last minutes of.

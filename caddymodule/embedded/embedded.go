@@ -188,6 +188,7 @@ func (s *Server) options() (*server.Options, error) {
 				"Only a loopback address needs neither")
 		}
 		o.NoSigs = true
+		o.ConnectErrorReports, o.ReconnectErrorReports = 1, 1 // each: see logger
 		return o, nil
 	}
 	o := &server.Options{
@@ -195,6 +196,7 @@ func (s *Server) options() (*server.Options, error) {
 		JetStream: true, StoreDir: s.Dir, JetStreamMaxStore: s.MaxStore, JetStreamMaxMemory: s.MaxStore,
 		SyncAlways: true, // a token operation that is acknowledged survives power loss
 		MaxPayload: maxPayload, MaxPending: 16 * maxPayload,
+		ConnectErrorReports: 1, ReconnectErrorReports: 1, // each: see logger
 	}
 	if s.Cluster != nil {
 		if err := s.Cluster.apply(o); err != nil {

@@ -2,12 +2,10 @@ package embedded
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/nats-io/nats-server/v2/server"
 	nats "github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
-	"go.uber.org/zap"
 
 	"github.com/millrace/millrace/caddymodule/guest"
 )
@@ -17,6 +15,7 @@ type running struct {
 	*server.Server
 	connect nats.Option // connects to it inside the process
 	storage *storage
+	log     logger
 }
 
 // start starts a server with the options that a function returns; the function is called
@@ -64,11 +63,13 @@ func start(options func() (*server.Options, error), private bool) (*running, err
 			return fresh, err
 		}, log)
 	}
-	s.SetLogger(logger{log.WithOptions(zap.AddCallerSkip(1)).Sugar(), r.storage}, false, false)
+	r.log = newLogger(log, r.storage)
+	s.SetLogger(r.log, false, false)
 	s.Start()
 	if !s.ReadyForConnections(startTimeout) {
 		s.Shutdown()
 		s.WaitForShutdown()
+		r.log.faults.Close()
 		return nil, fmt.Errorf("it does not start within %v; its log says why", startTimeout)
 	}
 	r.storage.start()
@@ -80,29 +81,6 @@ func (r *running) Destruct() error {
 	r.storage.stop()
 	r.Shutdown()
 	r.WaitForShutdown()
+	r.log.faults.Close()
 	return nil
 }
-
-// logger passes the server's log to Caddy's.
-type logger struct {
-	to      *zap.SugaredLogger
-	storage *storage // gets the errors, too
-}
-
-func (l logger) Noticef(format string, v ...any) { l.to.Debugf(format, v...) }
-
-// Warnf drops a warning of what is intended: an edge may be configured to accept large messages.
-func (l logger) Warnf(format string, v ...any) {
-	if !strings.HasPrefix(format, "Maximum payloads over") {
-		l.to.Warnf(format, v...)
-	}
-}
-func (l logger) Errorf(format string, v ...any) {
-	l.to.Errorf(format, v...)
-	l.storage.noteError(format, v)
-}
-func (l logger) Debugf(format string, v ...any) { l.to.Debugf(format, v...) }
-func (l logger) Tracef(format string, v ...any) { l.to.Debugf(format, v...) }
-
-// Fatalf logs an error: the server must not end the process.
-func (l logger) Fatalf(format string, v ...any) { l.to.Errorf(format, v...) }

@@ -81,6 +81,13 @@ func warnings(a *app.App) (list []string) {
 	if _, undefined := a.Running().HistoryTroubles(); len(undefined) > 0 { // the log says why
 		list = append(list, "a history could not be defined: "+strings.Join(undefined, ", "))
 	}
+	links := a.Running().LinkTroubles() // what they keep clients away for is in troubles
+	if links["tokens"] != "" {
+		list = append(list, because("tokens cannot be changed, and are checked by what is known", links["tokens"]))
+	}
+	if links["history"] != "" {
+		list = append(list, because("histories are out of reach", links["history"]))
+	}
 	return list
 }
 
@@ -119,16 +126,25 @@ func troubles(a *app.App) (list []trouble) {
 	case err != nil:
 		list = append(list, trouble{"too_many_connections", err.Error()})
 	}
-	if live.Usable() != nil { // the log says why: strangers read this
-		list = append(list, trouble{string(rest.CodeUnavailable), "tokens cannot be checked"})
+	links := live.LinkTroubles()
+	if live.Usable() != nil { // the log says more: strangers read this
+		list = append(list, trouble{string(rest.CodeUnavailable), because("tokens cannot be checked", links["tokens"])})
 	}
 	if !live.Hub.IsLinked() {
-		list = append(list, trouble{string(wire.CodeBrokerUnavailable), "the link to the other edges is down"})
+		list = append(list, trouble{string(wire.CodeBrokerUnavailable), because("the link to the other edges is down", links["broker"])})
 	}
 	if out, _ := live.HistoryTroubles(); len(out) > 0 {
 		list = append(list, trouble{string(wire.CodeHistoryUnavailable), "a history is out of reach: " + strings.Join(out, ", ")})
 	}
 	return list
+}
+
+// because adds the reason to what is wrong; empty: it is not known.
+func because(what, reason string) string {
+	if reason == "" {
+		return what
+	}
+	return what + ": " + reason
 }
 
 var (

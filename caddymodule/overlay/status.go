@@ -29,6 +29,18 @@ type Status struct {
 
 	Broker BrokerStatus `json:"broker"`
 	Store  StoreStatus  `json:"store"`
+	Links  []LinkStatus `json:"links,omitempty"` // to servers, of broker and stores that have one
+}
+
+// LinkStatus is how the connection of a broker, a token store or a history store to its servers
+// is. Code, Reason, Error and Since are empty if nothing is wrong.
+type LinkStatus struct {
+	Of        string     `json:"of"` // "broker", "tokens" or "history"
+	Connected bool       `json:"connected"`
+	Code      string     `json:"code,omitempty"`
+	Reason    string     `json:"reason,omitempty"` // what the code means
+	Error     string     `json:"error,omitempty"`  // the last one
+	Since     *time.Time `json:"since,omitempty"`
 }
 
 // BrokerStatus is how an edge's broker is.

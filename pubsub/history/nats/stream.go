@@ -218,7 +218,7 @@ func (st *stream) wake() {
 	st.changed = make(chan struct{})
 }
 
-// setDown has calls wait until what is wanted has come; why not is logged.
+// setDown has calls wait until something is wanted, and has come.
 func (st *stream) setDown(why error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
