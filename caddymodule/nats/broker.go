@@ -105,13 +105,23 @@ func (b *Broker) OpenBroker(log *zap.Logger) (pubsub.Broker, error) {
 		return nil, err
 	}
 	broker, err := nats.New(nats.Config{
-		Connect: conn.connect, Prefix: b.Prefix, EdgeName: b.EdgeName, CheckHost: guest.CheckHost,
+		Connect: conn.connect, Prefix: b.Prefix, EdgeName: b.EdgeName, Place: place(), CheckHost: guest.CheckHost,
 		QueueBytes: b.QueueBytes, MaxInterests: b.Interests, Log: log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, conn.close())
 	}
 	return &leasedBroker{broker, conn}, nil
+}
+
+// place is where this edge runs: Caddy's ID for its data directory. Empty: the directory
+// cannot be written.
+func place() string {
+	id, err := caddy.InstanceID()
+	if err != nil {
+		return ""
+	}
+	return id.String()
 }
 
 // leasedBroker is a broker with its connection.

@@ -33,6 +33,9 @@ type Config struct {
 	// EdgeName binds what this edge sends to subjects of its own, `<prefix>.s.<name>.>`,
 	// a name of one token. Either each edge of an overlay has its own, or none has one.
 	EdgeName string
+	// Place is where this edge runs, such as the ID of its data: an edge that is started again has
+	// the same one, and no other has it. Empty: it is not known.
+	Place string
 	// CheckHost refuses a host that another edge announces; such an edge is not
 	// listed. nil: all are taken.
 	CheckHost func(host string) error
@@ -144,7 +147,7 @@ func New(c Config) (*Broker, error) {
 	if b.name != "" {
 		b.publishPrefix, b.subscribePrefix = b.prefix+sendersToken+c.EdgeName+".", b.prefix+sendersToken+"*."
 	}
-	b.peers.init(b.id, c.CheckHost)
+	b.peers.init(b.id, c.Place, c.CheckHost)
 	b.responders.init()
 	b.catchUps.init()
 	b.requests.init()

@@ -178,7 +178,7 @@ func (h *ownedHub) isFree(what string, mu *sync.Mutex) {
 func TestAnswersCountForOwners(t *testing.T) {
 	h := &ownedHub{hub: hub{hubState: hubState{uninterested: true, refuses: true}}, t: t}
 	b := &Broker{id: 7, config: Config{QueueBytes: 1 << 20}, linkUp: true, receiver: h, wakeWriter: make(chan struct{}, 1)}
-	b.peers.init(b.id, nil)
+	b.peers.init(b.id, "", nil)
 	b.responders.init()
 	b.catchUps.init()
 	h.b = b

@@ -22,7 +22,7 @@ func (p *peers) members(own sender, now time.Time) []pubsub.Member {
 	defer p.mu.Unlock()
 	p.forgetSilent(now)
 	list := make([]pubsub.Member, 1, 1+len(p.others)+len(p.silent))
-	list[0] = asMember(&peer{p.self, own, time.Time{}})
+	list[0] = asMember(&peer{announcement: p.self, name: own})
 	for _, other := range p.others {
 		member := asMember(other)
 		if other.isSilent(now) {
@@ -67,12 +67,11 @@ func (p *peers) member(id edgeID, from sender, now time.Time) pubsub.Member {
 	if other := p.others[id]; other != nil && other.name == from {
 		return asMember(other)
 	}
-	return asMember(&peer{announcement{ID: id, State: stateHere}, from, now})
+	return asMember(&peer{announcement{ID: id, State: stateHere}, from, now, now})
 }
 
-// rememberSilent keeps an edge that is taken for gone, and has not said so. One whose name
-// another edge has now was started again; so one of each name is kept at most. The caller
-// holds p.mu.
+// rememberSilent keeps an edge that is taken for gone, and has not said so, unless another
+// one has replaced it. So one of each name is kept at most. The caller holds p.mu.
 func (p *peers) rememberSilent(gone *peer) {
 	var oldest *peer
 	for _, other := range p.silent {
@@ -81,7 +80,7 @@ func (p *peers) rememberSilent(gone *peer) {
 		}
 	}
 	for _, other := range p.others {
-		if gone.name != "" && other.name == gone.name {
+		if other.replaces(gone) {
 			return
 		}
 	}
@@ -97,10 +96,19 @@ func (p *peers) forgetSilent(now time.Time) {
 	maps.DeleteFunc(p.silent, func(_ edgeID, other *peer) bool { return now.Sub(other.seen) > memberKept })
 }
 
-// backAgain forgets that an edge was silent, and those of its name, whose place it has
-// taken. The caller holds p.mu.
-func (p *peers) backAgain(id edgeID, from sender) {
-	maps.DeleteFunc(p.silent, func(silent edgeID, other *peer) bool {
-		return silent == id || from != "" && other.name == from
-	})
+// forgetReplaced forgets that an edge was silent, and those that it has replaced. The caller
+// holds p.mu.
+func (p *peers) forgetReplaced(by *peer) {
+	maps.DeleteFunc(p.silent, func(id edgeID, gone *peer) bool { return id == by.ID || by.replaces(gone) })
+}
+
+// replaces reports whether an edge was started in place of one that is gone: it has its name,
+// or, where edges have no names, it came later than that one was last heard, and runs on its
+// data or announces its host. Several edges may announce one host, such as that of a load
+// balancer, and a copied machine has the place of another; these are heard all the time.
+func (p *peer) replaces(gone *peer) bool {
+	if p.name != "" || gone.name != "" {
+		return p.name == gone.name
+	}
+	return p.first.After(gone.seen) && (p.Place != "" && p.Place == gone.Place || p.Host != "" && p.Host == gone.Host)
 }

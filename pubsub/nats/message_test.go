@@ -153,7 +153,7 @@ func (sink) Receive(pubsub.Message) int { return 1 }
 func BenchmarkReceive(b *testing.B) {
 	run := func(broker *Broker, subject string, id edgeID) func(*testing.B) {
 		return func(b *testing.B) {
-			broker.peers.init(broker.id, nil)
+			broker.peers.init(broker.id, "", nil)
 			broker.responders.init()
 			broker.receiver, broker.log, broker.prefix = sink{}, zap.NewNop(), "millrace."
 			m := &client.Msg{Subject: subject, Data: appendBroadcast(nil, id, 1, body{payload: make([]byte, 256)})}

@@ -39,8 +39,9 @@ type peers struct {
 
 type peer struct {
 	announcement
-	name sender
-	seen time.Time
+	name  sender
+	first time.Time // when it was heard first
+	seen  time.Time // and last
 }
 
 // announcement is what an edge says of itself every other second, and when that
@@ -52,6 +53,7 @@ type announcement struct {
 	Region  string `json:"region,omitempty"`
 	State   string `json:"state"`
 	Clock   uint64 `json:"clock,omitempty"` // see clock.go
+	Place   string `json:"place,omitempty"` // see replaces
 }
 
 const (
@@ -60,9 +62,9 @@ const (
 	stateGone     = "gone"
 )
 
-func (p *peers) init(id edgeID, check func(host string) error) {
+func (p *peers) init(id edgeID, place string, check func(host string) error) {
 	p.check = check
-	p.self = announcement{Version: version, ID: id, State: stateHere}
+	p.self = announcement{Version: version, ID: id, State: stateHere, Place: place}
 	p.others, p.silent = map[edgeID]*peer{}, map[edgeID]*peer{}
 	p.ids = []edgeID{id}
 }
@@ -129,16 +131,18 @@ func (p *peers) handleAnnouncement(from sender, data []byte, now time.Time) (isN
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, known := p.others[a.ID]
+	before, known := p.others[a.ID]
+	first := now
+	if known {
+		first = before.first
+	}
 	switch {
 	case a.State == stateGone:
 		delete(p.others, a.ID)
 		delete(p.silent, a.ID)
 	case known || p.makeRoom(from):
-		p.others[a.ID] = &peer{a, from, now}
-		if !known {
-			p.backAgain(a.ID, from)
-		}
+		p.others[a.ID] = &peer{a, from, first, now}
+		p.forgetReplaced(p.others[a.ID])
 	default:
 		return false, errManyPeers
 	}

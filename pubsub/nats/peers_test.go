@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ const (
 
 func newPeers() *peers {
 	p := new(peers)
-	p.init(ownID, nil)
+	p.init(ownID, "", nil)
 	p.describe(pubsub.Edge{Host: "own"})
 	return p
 }
@@ -250,12 +251,42 @@ func TestMembersThatStartAgain(t *testing.T) {
 	}
 }
 
+// Where edges have no names, one is replaced by an edge that comes after it on its data or with
+// its host, once, and by no other.
+func TestMembersWithoutNames(t *testing.T) {
+	now := time.Now()
+	p := newPeers()
+	announce := func(id edgeID, host, place string, at time.Time) {
+		t.Helper()
+		data, err := json.Marshal(announcement{Version: version, ID: id, Host: host, Place: place, State: stateHere})
+		must(t, err)
+		p.handle(data, at)
+	}
+	announce(1, "", "data-1", now)
+	announce(2, "", "data-2", now)
+	announce(3, "balancer", "", now)
+	announce(4, "balancer", "", now)
+	announce(5, "", "", now)
+	announce(6, "", "data-2", now) // a copy of 2, beside it
+	later := now.Add(time.Second)
+	announce(0xa, "", "data-1", later) // is noticed before 1 is taken for gone
+	announce(4, "balancer", "", later)
+	announce(6, "", "data-2", later)
+	end := now.Add(peerTimeout + time.Millisecond)
+	p.expire(end)
+	wantStates(t, p, end, "2 silent", "3 silent", "4 here", "5 silent", "6 here", "a here")
+	announce(0xb, "", "", end) // has no place until it is described
+	announce(0xb, "balancer", "", end)
+	announce(0xc, "", "", end)
+	wantStates(t, p, end, "2 silent", "4 here", "5 silent", "6 here", "a here", "b here", "c here")
+}
+
 // However many edges come and fall silent, few are remembered, and those of one name do
 // not push out others.
 func TestRememberedMembersAreBounded(t *testing.T) {
 	p, now := newPeers(), time.Now()
 	for i := range edgeID(3 * maxPeers) {
-		p.handle(announcementOf(100+i, "h", stateHere), now.Add(time.Duration(i)))
+		p.handle(announcementOf(100+i, fmt.Sprint("h", i), stateHere), now.Add(time.Duration(i)))
 		p.remove(100 + i)
 	}
 	equal(t, "edges are remembered", len(p.silent), maxPeers)

@@ -127,7 +127,7 @@ func newOffline(name sender) (*Broker, *hub) {
 		config: Config{QueueBytes: 1 << 16}, log: zap.NewNop(), prefix: "p.", name: name, id: name.makeID(ownID), receiver: q,
 		wakeWriter: make(chan struct{}, 1),
 	}
-	b.peers.init(b.id, nil)
+	b.peers.init(b.id, "", nil)
 	b.responders.init()
 	b.requests.init()
 	return b, q
