@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/spf13/cobra"
 )
 
@@ -30,8 +29,9 @@ func (f *adminFlags) add(cmd *cobra.Command) {
 
 // addAddress adds the flags without --json.
 func (f *adminFlags) addAddress(cmd *cobra.Command) {
-	f.address = text(caddy.DefaultAdminListen)
-	cmd.Flags().Var(&f.address, "address", "admin endpoint of the edge, an address or a socket like unix//run/caddy.sock; $CADDY_ADMIN changes the default")
+	cmd.Flags().Var(&f.address, "address", "admin endpoint of the edge, an address or a socket like unix//run/caddy.sock. Default:\n"+
+		"$CADDY_ADMIN, or what /etc/millrace/Caddyfile says, or unix//run/millrace/admin.sock,\n"+
+		"or localhost:2019")
 }
 
 // call calls the admin API and prints its answer: with --json as it is, else by show,
@@ -102,27 +102,23 @@ const maxAnswer = 64 << 20
 // openAdmin calls the admin API, and returns the body of its answer, or an error if it
 // refused. The caller closes the body.
 func openAdmin(ctx context.Context, address, method, path, contentType string, content io.Reader) (io.ReadCloser, error) {
-	target, err := caddy.ParseNetworkAddress(address)
-	if err != nil || target.PortRangeSize() > 1 || !target.IsUnixNetwork() && target.StartPort == 0 {
-		return nil, usagef("--address: must be one address like localhost:2019 or unix//run/caddy.sock")
+	e, err := findEndpoint(ctx, address)
+	if err != nil {
+		return nil, err
 	}
-	dial, base := target.JoinHostPort(0), "http://"+target.JoinHostPort(0)
-	if target.IsUnixNetwork() {
-		dial, _, _ = strings.Cut(target.Host, "|") // what follows are the socket's permissions
-		base = "http://127.0.0.1"                  // Caddy accepts this host on its sockets
-	}
-	req, err := http.NewRequestWithContext(ctx, method, base+path, content)
+	address = e.address
+	req, err := http.NewRequestWithContext(ctx, method, e.base+path, content)
 	if err != nil {
 		return nil, usagef("--address: must be one address like localhost:2019 or unix//run/caddy.sock")
 	}
 	req.Header.Set("Content-Type", contentType)
-	if !target.IsUnixNetwork() {
-		req.Header.Set("Origin", base)
+	if e.origin {
+		req.Header.Set("Origin", e.base)
 	}
-	transport := &http.Transport{ // no proxy: the call goes only to the address that the user named
+	transport := &http.Transport{ // no proxy: the call goes only to this endpoint
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var d net.Dialer
-			return d.DialContext(ctx, target.Network, dial)
+			return d.DialContext(ctx, e.network, e.address)
 		},
 		DisableKeepAlives: true,
 	}

@@ -51,6 +51,7 @@ func setUp(root *cobra.Command) {
 		tokenCommand(),
 		backupCommand(),
 		restoreCommand(),
+		edgesCommand(),
 		connectionsCommand(),
 		disconnectCommand(),
 		drainCommand(),

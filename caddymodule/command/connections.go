@@ -55,6 +55,7 @@ type connectionsAnswer struct {
 type edgeAnswer struct {
 	ID       string `json:"id"`
 	Name     string `json:"name"`
+	State    string `json:"state,omitempty"`
 	Answered bool   `json:"answered"`
 	Error    string `json:"error,omitempty"`
 	Total    int    `json:"total"`
@@ -123,13 +124,18 @@ func connectionsCommand() *cobra.Command {
 		} else {
 			err = printConnections(cmd, list.Connections, reach.all || reach.edge != "")
 		}
-		var silent []string
+		var missing, silent []string
 		for _, edge := range list.Edges {
-			if !edge.Answered {
-				silent = append(silent, edge.Name+": "+edge.Error)
+			switch {
+			case edge.Answered:
+			case edge.State == pubsub.MemberSilent && reach.all: // it has crashed, or cannot be asked
+				silent = append(silent, edge.Name)
+			default:
+				missing = append(missing, edge.Name+": "+edge.Error)
 			}
 		}
-		return errors.Join(err, unanswered(silent))
+		noteSilent(cmd, silent)
+		return errors.Join(err, unanswered(missing))
 	})
 }
 
@@ -193,6 +199,13 @@ func unanswered(edges []string) error {
 	return fmt.Errorf("without an answer of %d %s: %s", len(edges), noun(len(edges), "edge"), strings.Join(edges, "; "))
 }
 
+// noteSilent tells a person of edges that were not asked, or in vain, which is no failure.
+func noteSilent(cmd *cobra.Command, edges []string) {
+	for _, edge := range edges {
+		cmd.PrintErrf("Note: edge %s is silent: it has crashed, or is cut off. It is not included.\n", plain(edge))
+	}
+}
+
 func noun(n int, singular string) string {
 	if n == 1 {
 		return singular
@@ -245,11 +258,13 @@ func disconnectCommand() *cobra.Command {
 			var got struct {
 				Disconnected int      `json:"disconnected"`
 				Unanswered   []string `json:"unanswered"`
+				Silent       []string `json:"silent"`
 			}
 			if err := json.Unmarshal(answer, &got); err != nil {
 				return err
 			}
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "Closed %d %s.\n", got.Disconnected, noun(got.Disconnected, "connection"))
+			noteSilent(cmd, got.Silent)
 			return errors.Join(err, unanswered(got.Unanswered))
 		})
 	})

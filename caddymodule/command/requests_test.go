@@ -20,7 +20,7 @@ func TestRequests(t *testing.T) {
 	t.Setenv(tokenVariable, testAccess)
 	const (
 		page     = `{"edges":[{"name":"a"},{"name":"b"}],"connections":[{"edge_name":"a","id":7,"token_id":"t"}],"next_cursor":"c"}`
-		lastPage = `{"edges":[{"name":"a","answered":true},{"name":"b","error":"gone"}],"connections":[{"edge_name":"b","id":8,"token_id":"u"}]}`
+		lastPage = `{"edges":[{"name":"a","answered":true},{"name":"b","error":"gone"},{"name":"c","state":"silent","error":"none"}],"connections":[{"edge_name":"b","id":8,"token_id":"u"}]}`
 		members  = `{"members":[{"channel":"x","subject":"ann","info":%d}],"total":1%s}`
 	)
 	for _, tt := range []struct {
@@ -63,18 +63,39 @@ func TestRequests(t *testing.T) {
 				{"GET /pubsub/connections?ip=%3A%3A1&limit=1000&subject=s&tenant=a&token_id=t&transport=websocket", page},
 				{"GET /pubsub/connections?cursor=c&ip=%3A%3A1&limit=1000&subject=s&tenant=a&token_id=t&transport=websocket", lastPage},
 			},
-			1, "\nb     8", "without an answer of 1 edge: b: gone",
+			1, "\nb     8", "edge c is silent: it has crashed, or is cut off. It is not included.\nError: without an answer of 1 edge: b: gone",
 		},
 		{"disconnect 7 --edge eu", []call{{`POST /pubsub/connections/disconnect {"edge":"eu","id":7}`, `{"disconnected":1}`}}, 0, "Closed 1 connection.\n", ""},
 		{"disconnect --token-id t --all", []call{{`POST /pubsub/connections/disconnect {"token_id":"t"}`, `{"disconnected":2,"unanswered":["b"]}`}}, 1, "Closed 2 connections.\n", "without an answer of 1 edge: b"},
+		{"connections --all", []call{{"", `{"edges":[{"name":"c","state":"silent"}]}`}}, 0, "EDGE", "Note: edge c is silent"},
+		{"connections --edge c", []call{{"", `{"edges":[{"name":"c","state":"silent","error":"none"}]}`}}, 1, "", "without an answer of 1 edge: c: none"},
+		{"disconnect --token-id t --all", []call{{"", `{"disconnected":2,"unanswered":[],"silent":["b"]}`}}, 0, "Closed 2 connections.\n", "Note: edge b is silent"},
+		{
+			"edges", []call{{"GET /pubsub/edges", `{"edges":[{"id":"a","name":"A","state":"here","answered":true,"status":{"version":"1","connections":{"websocket":2,"webtransport":3},` +
+				`"links":[{"of":"broker","connected":true},{"of":"tokens","code":"login_refused","reason":"why","error":"text","since":"2030-01-01T00:00:00Z"}]}},` +
+				`{"id":"b","name":"B","state":"silent","seen_at":"2030-01-01T00:00:00Z","error":"no answer"}]}`}},
+			0, "A     a   here    1        5            no      not usable  -\nB     b   silent  -        -            -       -           2030-01-01T00:00:00Z\n\n" +
+				"A: tokens: login_refused, since 2030-01-01T00:00:00Z: why (text)\nB: no answer\n", "",
+		},
 		{ // of the edges, this one is the last; one that fails keeps none of the others
 			"drain --all", []call{
-				{"GET /pubsub/edges", `{"edges":[{"id":"a","name":"A"},{"id":"b","name":"B"}]}`},
+				{"GET /pubsub/edges", `{"edges":[{"id":"a","name":"A"},{"id":"b","name":"B"},{"id":"c","name":"C","state":"silent","lost":true}]}`},
 				{"POST /pubsub/edges/b/drain {}", refused},
 				{"POST /pubsub/edges/a/drain {}", ``},
 			},
 			1, "Edge A is draining", "edge B: no room (400 full)",
 		},
+		{
+			"drain --wait --edge b", []call{
+				{"POST /pubsub/edges/b/drain {}", ``},
+				{"GET /pubsub/connections?edge=b&limit=1", `{"edges":[{"answered":true,"total":2}]}`},
+				{"GET /pubsub/connections?edge=b&limit=1", `{"edges":[{"answered":true}]}`},
+			},
+			0, "Edge b is draining", "",
+		},
+		{"drain --wait", []call{{"POST /pubsub/drain {}", ``}, {"GET /pubsub/connections?edge=local&limit=1", `{"edges":[{"total":0}]}`}}, 1, "", "does not say how many clients"},
+		{"drain --wait", []call{{"", refused}}, 1, "", "no room"},
+		{"drain --wait --all", nil, 2, "", "--wait and --all"},
 		{"drain --all", []call{{"", `no JSON`}}, 1, "", "invalid character"},
 		{
 			"presence --tenant a x.# --subject ann --json",

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/millrace/millrace/pubsub"
 )
@@ -41,6 +42,7 @@ type Connections struct {
 type EdgeCount struct {
 	ID       string `json:"id"`
 	Name     string `json:"name"`
+	State    string `json:"state"` // of [pubsub.Member]
 	Answered bool   `json:"answered"`
 	Error    string `json:"error,omitempty"` // why it did not
 	Total    int    `json:"total"`
@@ -69,10 +71,22 @@ type Target struct {
 	TokenID string
 }
 
-// Disconnected is how many connections were closed, and which edges did not answer.
+// Disconnected is how many connections were closed, and which edges did not answer, by name.
 type Disconnected struct {
 	Disconnected int      `json:"disconnected"`
-	Unanswered   []string `json:"unanswered"` // by name
+	Unanswered   []string `json:"unanswered"`       // that may have connections
+	Silent       []string `json:"silent,omitempty"` // that most likely have none: see lost
+}
+
+// maxCutOff is how long an edge that fell silent may still serve clients: it is perhaps only cut
+// off, and uses the tokens that it knows for as long (`max_stale`, by default).
+const maxCutOff = 5 * time.Minute
+
+// lost reports whether an edge that did not answer has been silent for so long that it most
+// likely serves no clients: it has crashed, or has closed their connections. What is to be
+// changed at all edges need not reach it.
+func lost(state string, seen, now time.Time) bool {
+	return state == pubsub.MemberSilent && now.Sub(seen) >= maxCutOff
 }
 
 // Connections lists connections. It returns [ErrUnknownEdge] or [ErrBadCursor]; edges that
@@ -96,7 +110,7 @@ func (o *Overlay) Connections(ctx context.Context, q Query) (Connections, error)
 	list := Connections{Connections: []Connection{}, Edges: round(o, members, func(ctx context.Context, m pubsub.Member) EdgeCount {
 		self := o.isSelf(m)
 		count, err := ask[pubsub.ConnectionPage](ctx, o, m, self, kindConnections, args)
-		return EdgeCount{m.ID, nameOf(m, self), err == nil, shownError(err), count.Total, count.Matching}
+		return EdgeCount{m.ID, nameOf(m, self), m.State, err == nil, shownError(err), count.Total, count.Matching}
 	})}
 	for i := from; i < len(members); i, after = i+1, 0 {
 		m, count := members[i], &list.Edges[i]
@@ -188,20 +202,26 @@ func (o *Overlay) Disconnect(ctx context.Context, t Target) (Disconnected, error
 			return Disconnected{}, err
 		}
 		got, err := ask[ended](ctx, o, m, self, kindDisconnect, oneArgs{t.ID, t.TokenID})
-		return Disconnected{got.Disconnected, []string{}}, err
+		return Disconnected{Disconnected: got.Disconnected, Unanswered: []string{}}, err
 	}
 	total := Disconnected{Unanswered: []string{}}
 	type result struct {
 		ended
+		pubsub.Member
 		name string
 		err  error
 	}
 	for _, r := range each(ctx, o.members(), func(ctx context.Context, m pubsub.Member) result {
 		self := o.isSelf(m)
 		got, err := ask[ended](ctx, o, m, self, kindDisconnect, oneArgs{TokenID: t.TokenID})
-		return result{got, nameOf(m, self), err}
+		return result{got, m, nameOf(m, self), err}
 	}) {
-		if total.Disconnected += r.Disconnected; r.err != nil {
+		total.Disconnected += r.Disconnected
+		switch {
+		case r.err == nil:
+		case lost(r.State, r.SeenAt, time.Now()):
+			total.Silent = append(total.Silent, r.name)
+		default:
 			total.Unanswered = append(total.Unanswered, r.name)
 		}
 	}

@@ -20,6 +20,7 @@ type EdgeStatus struct {
 	SeenAt   *time.Time `json:"seen_at,omitempty"` // of others: when it last announced itself
 	Answered bool       `json:"answered"`
 	Error    string     `json:"error,omitempty"` // why it did not
+	Lost     bool       `json:"lost,omitempty"`  // it is silent for so long that it most likely serves no clients
 	Status   *Status    `json:"status,omitempty"`
 }
 
@@ -79,6 +80,7 @@ func (o *Overlay) edgeStatus(m pubsub.Member, self bool, status *Status, err err
 		s.SeenAt = &seen
 	}
 	if err != nil {
+		s.Lost = lost(m.State, m.SeenAt, time.Now())
 		return s
 	}
 	if s.Status = status; status.Draining && s.State == pubsub.MemberHere {

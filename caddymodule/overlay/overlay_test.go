@@ -253,6 +253,24 @@ func (e *edge) count(list Connections, name string) EdgeCount {
 	return list.Edges[i]
 }
 
+// An edge that fell silent may be cut off and serve clients, and later it no longer does. One that
+// is there, and does not answer, does.
+func TestLost(t *testing.T) {
+	now := time.Now()
+	for _, c := range []struct {
+		state  string
+		silent time.Duration
+		want   bool
+	}{
+		{pubsub.MemberSilent, maxCutOff - 1, false}, {pubsub.MemberSilent, maxCutOff, true},
+		{pubsub.MemberHere, time.Hour, false}, {pubsub.MemberDraining, time.Hour, false},
+	} {
+		if got := lost(c.state, now.Add(-c.silent), now); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
 // An edge that does not answer is named, and holds nobody up.
 func TestSilentEdge(t *testing.T) {
 	edges := openEdges(t, "a.example", "b.example", "c.example")

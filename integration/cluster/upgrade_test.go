@@ -55,7 +55,7 @@ func TestRollingUpgrade(t *testing.T) {
 	c := startCrowd(t, edges, harness.SoakCount(t, 10, 1_000))
 	for i, e := range edges {
 		drained := make(chan error, 1)
-		go func() { drained <- asTheGuideSays(e, `"$PROGRAM" pubsub drain`, "while curl ") }() // ends with the commands
+		go func() { drained <- asTheGuideSays(e, `"$PROGRAM" pubsub drain`) }() // ends with the commands
 		last := time.Time{}
 		e.Poll("its clients to leave", func() bool {
 			if time.Since(last) > harness.AtLength(0, 500*time.Millisecond) { // a load for very many clients
@@ -67,7 +67,7 @@ func TestRollingUpgrade(t *testing.T) {
 		e.Must(<-drained)
 		e.Stop()
 		edges[i] = harness.StartEdge(t, caddyfile, sdk.Again(e), func(next *harness.Edge) { next.Program = after })
-		e.Must(asTheGuideSays(edges[i], "until curl "))
+		e.Must(asTheGuideSays(edges[i], `until "$PROGRAM" pubsub ready`))
 		t.Run(fmt.Sprintf("%d of version %s", i+1, to), func(t *testing.T) {
 			o := &harness.Overlay{T: t}
 			for _, e := range edges {
@@ -98,7 +98,7 @@ func asTheGuideSays(e *harness.Edge, beginnings ...string) error {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", script)
 	cmd.Dir, cmd.Env = e.Dir, append(slices.Clone(e.Env),
-		"PROGRAM="+e.Program, "CADDY_ADMIN="+e.AdminAddress(), "METRICS="+e.AdminURL("/metrics"), "READY="+e.HttpURL("/ready"))
+		"PROGRAM="+e.Program, "CADDY_ADMIN="+e.AdminAddress(), "READY="+e.HttpURL("/ready"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s%w\n%s", script, err, out)
 	}
