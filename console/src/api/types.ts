@@ -138,6 +138,7 @@ export interface ConnectionDetail extends Connection {
 export interface Disconnected {
   readonly disconnected: number;
   readonly unanswered?: readonly string[] | null;
+  readonly silent?: readonly string[] | null; // for so long that they most likely have none
 }
 
 export interface Status {
@@ -162,6 +163,17 @@ export interface Status {
     readonly writable: boolean;
     readonly replicas?: { readonly current: number; readonly all: number } | null;
   };
+  readonly links?: readonly LinkStatus[] | null;
+}
+
+/** How the connection of a broker or a store to its servers is. */
+export interface LinkStatus {
+  readonly of: string; // "broker", "tokens" or "history"
+  readonly connected: boolean;
+  readonly code?: string; // what is wrong; none: nothing
+  readonly reason?: string; // in words
+  readonly error?: string;
+  readonly since?: string | null;
 }
 
 export interface EdgeStatus {

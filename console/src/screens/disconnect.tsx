@@ -29,11 +29,16 @@ export function Disconnect({
   const [all, setAll] = useState(connection === undefined);
   const confirm = async (): Promise<void> => {
     const body = all || !connection ? { token_id: tokenID } : { edge: connection.edge, id: connection.id };
-    const { disconnected, unanswered } = await api.call<Disconnected>("POST", "connections/disconnect", { body });
+    const {
+      disconnected,
+      unanswered,
+      silent: lost,
+    } = await api.call<Disconnected>("POST", "connections/disconnect", { body });
     const silent = unanswered ?? [];
     const missed =
       silent.length > 0 ? ` Not reached: ${join(silent.slice(0, 10))}, which did not answer. Try again later.` : "";
-    onDone(`${plural(disconnected, "connection")} disconnected.${missed}`);
+    const named = lost?.length ? ` Silent, and so not asked: ${join(lost.slice(0, 10))}.` : "";
+    onDone(`${plural(disconnected, "connection")} disconnected.${missed}${named}`);
   };
   return (
     <Confirm

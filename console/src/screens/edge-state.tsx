@@ -1,7 +1,7 @@
 // How edges, their token stores and their links to each other are.
 import type { JSX } from "preact";
 import type { EdgeStatus, Status } from "../api/types.js";
-import { Badge, Name } from "../ui/bits.js";
+import { Badge, Name, Time } from "../ui/bits.js";
 
 export function StoreState({ status }: { status: Status | null | undefined }): JSX.Element {
   if (!status) return <span>–</span>;
@@ -33,6 +33,32 @@ export function BrokerState({ status }: { status: Status | null | undefined }): 
       <span>{status.broker.driver}</span>
       {status.broker.linked ? <Badge mood="good">linked</Badge> : <Badge mood="bad">link lost</Badge>}
     </span>
+  );
+}
+
+/** What keeps an edge from its servers. */
+export function LinkTroubles({ status }: { status: Status }): JSX.Element | null {
+  const wrong = (status.links ?? []).filter((link) => link.code);
+  if (wrong.length === 0) return null;
+  return (
+    <ul>
+      {wrong.map((link) => (
+        <li key={link.of} class="wrong">
+          <Name text={link.of} />: <Name text={link.reason ?? ""} most={200} />
+          {link.error && (
+            <>
+              {" "}
+              (<Name text={link.error} most={200} />)
+            </>
+          )}
+          {link.since && (
+            <>
+              , <Time at={link.since} />
+            </>
+          )}
+        </li>
+      ))}
+    </ul>
   );
 }
 

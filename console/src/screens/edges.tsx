@@ -7,7 +7,7 @@ import { Badge, Code, Empty, type Fact, Facts, Heading, Loading, Name, Stale, Ti
 import { Confirm } from "../ui/confirm.js";
 import { useConsole, useManager } from "../ui/context.js";
 import { usePoll } from "../ui/hooks.js";
-import { BrokerState, StoreState, ThisEdge, transportName, Unanswered } from "./edge-state.js";
+import { BrokerState, LinkTroubles, StoreState, ThisEdge, transportName, Unanswered } from "./edge-state.js";
 
 export function Edges(): JSX.Element {
   const { api } = useConsole();
@@ -76,7 +76,7 @@ function Edge({ edge, onDrain }: { edge: EdgeStatus; onDrain: () => void }): JSX
   );
 }
 
-function statusFacts(status: NonNullable<EdgeStatus["status"]>): Fact[] {
+function statusFacts(status: NonNullable<EdgeStatus["status"]>): (Fact | false)[] {
   const transports = Object.entries(status.connections ?? {});
   const open = transports.reduce((all, [, n]) => all + n, 0);
   const by = transports.map(([name, n]) => `${transportName(name)} ${count(n)}`).join(", ");
@@ -90,6 +90,7 @@ function statusFacts(status: NonNullable<EdgeStatus["status"]>): Fact[] {
     ["Memory", size(status.memory_bytes)],
     ["Token store", <StoreState status={status} key="store" />, "wide"],
     ["Broker", <BrokerState status={status} key="broker" />, "wide"],
+    (status.links ?? []).some((link) => link.code) && ["Trouble", <LinkTroubles status={status} key="links" />, "wide"],
     ["Started", <Time at={status.started_at} key="started" />],
     ["Version", <Name text={`${status.version}, Caddy ${status.caddy}, ${status.go}`} key="version" />, "wide"],
   ];
