@@ -97,6 +97,7 @@ type run struct {
 	check     *historycheck.Checker
 
 	confirmed, received     atomic.Int64             // of all clients, repeats included
+	unavailable             atomic.Int64             // publishes that were certainly not stored
 	publishing, subscribing context.Context          // done: no more messages; each resumes once more
 	ends                    map[string]wire.Position // of each tenant, the last message; set before subscribing is done
 }

@@ -42,7 +42,7 @@ func (r *run) begin() (finish func()) {
 					return false
 				}
 				defer c.Close()
-				r.ends[tenant] = r.confirm(c, message{tenant, "chat.1", "the end of " + tenant, "end"})
+				r.ends[tenant] = r.confirm(c, message{tenant: tenant, channel: "chat.1", payload: "the end of " + tenant, key: "end"})
 				return r.ends[tenant].N > 0
 			})
 		}
@@ -52,7 +52,8 @@ func (r *run) begin() (finish func()) {
 		for _, fault := range sum.Faults {
 			r.T.Error(fault)
 		}
-		r.T.Logf("%d confirmed, %d received, %d gaps, %d had to come and came", sum.Confirmed, sum.Received, sum.Gaps, sum.Had)
+		r.T.Logf("%d confirmed, %d called not stored, %d received, %d gaps, %d had to come and came",
+			sum.Confirmed, r.unavailable.Load(), sum.Received, sum.Gaps, sum.Had)
 		if sum.Confirmed < 100 || sum.Received < 100 || sum.Had == 0 {
 			r.T.Error("the run checked too little")
 		}
@@ -77,7 +78,10 @@ func (r *run) connect(random *rand.Rand, heard func(client.Event)) *client.Clien
 }
 
 // message is one to publish. With a key, the client publishes it until it is confirmed.
-type message struct{ tenant, channel, payload, key string }
+type message struct {
+	tenant, channel, payload, key string
+	once                          bool // nobody else publishes it
+}
 
 // confirm publishes a message, and returns its position; zero: nobody said that it is stored.
 func (r *run) confirm(c *client.Client, m message) (at wire.Position) {
@@ -90,6 +94,10 @@ func (r *run) confirm(c *client.Client, m message) (at wire.Position) {
 	text, err := c.PublishConfirmed(ctx, m.tenant, m.channel, []byte(m.payload), options...)
 	if errors.Is(err, context.DeadlineExceeded) {
 		r.T.Errorf("a publish has no answer: %v", err)
+	}
+	if errors.Is(err, client.ErrHistoryUnavailable) && m.once {
+		r.check.NotStored(m.tenant, m.channel, m.payload)
+		r.unavailable.Add(1)
 	}
 	if err != nil {
 		return at
@@ -129,15 +137,19 @@ func drawMessages(random *rand.Rand, name string) (batch []message) {
 		m := message{
 			tenant: tenants[random.IntN(2)], channel: fmt.Sprintf("chat.%d", random.IntN(5)),
 			payload: fmt.Sprintf("%s.%d %s", name, i, strings.Repeat("x", random.IntN(300))),
+			once:    true,
 		}
-		if random.IntN(3) == 0 {
+		switch random.IntN(6) {
+		case 0:
+			m.key = m.payload[:min(len(m.payload), wire.MaxKey)]
+		case 1, 2:
 			m.key = fmt.Sprintf("%s.%d", name, i/2)
-			m.payload = m.key
+			m.payload, m.once = m.key, false
 			switch random.IntN(4) {
 			case 0:
 				batch = append(batch, m) // a repeat, though the first one was not lost
 			case 1:
-				batch = append(batch, message{tenants[random.IntN(2)], m.channel, m.payload, m.key})
+				batch = append(batch, message{tenant: tenants[random.IntN(2)], channel: m.channel, payload: m.payload, key: m.key})
 			}
 		}
 		batch = append(batch, m)

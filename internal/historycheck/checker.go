@@ -33,6 +33,7 @@ type Checker struct {
 	stored      map[place]message
 	byText      map[text]place      // each payload of a run is unique
 	tenants     map[position]string // whose message it is, in a history that is shared
+	notStored   map[text]bool       // what publishers were told is not stored
 	subscribers []*Subscriber
 	clients     []*Client
 	twice       []pair
@@ -67,7 +68,7 @@ type message struct {
 
 // New makes a Checker.
 func New() *Checker {
-	return &Checker{stored: map[place]message{}, byText: map[text]place{}, tenants: map[position]string{}}
+	return &Checker{stored: map[place]message{}, byText: map[text]place{}, tenants: map[position]string{}, notStored: map[text]bool{}}
 }
 
 // Confirmed notes that a publisher was told a position. A publish that was repeated with
@@ -76,6 +77,14 @@ func (c *Checker) Confirmed(tenant, channel, payload string, at wire.Position) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.note(tenant, message{channel, payload, true}, at)
+}
+
+// NotStored notes that a publisher was told for certain that its message is not stored. Nobody else publishes the same
+// payload to the channel.
+func (c *Checker) NotStored(tenant, channel, payload string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.notStored[text{0, tenant, channel, payload}] = true
 }
 
 // note notes a message at its place. The caller holds c.mu.
@@ -129,6 +138,9 @@ func (c *Checker) Finish() Summary {
 	var sum Summary
 	c.checkTwice()
 	for p, m := range c.stored {
+		if c.notStored[text{0, p.tenant, m.channel, m.payload}] {
+			c.fault("%s=%s at %d is stored, and its publisher was told that it is not", m.channel, m.payload, p.n)
+		}
 		if !m.confirmed {
 			continue
 		}

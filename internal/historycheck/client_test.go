@@ -46,6 +46,8 @@ func TestClient(t *testing.T) {
 		}, ""},
 		{"of others", func(s *Client) { get(s, 4, 5, 6, 7, 8); s.Message("u", "a.x", "", at(9)) }, "a message for others"},
 		{"another in its place", func(s *Client) { get(s, 4, 5, 6, 7); s.Message("t", "a.x", "9", at(8)) }, "a.x=8 and a.x=9"},
+		{"stored, and called not stored", func(s *Client) { s.checker.NotStored("t", "a.x", "9"); get(s, 4, 5, 6, 7, 8) }, "a.x=9 at 9 is stored"},
+		{"not stored", func(s *Client) { s.checker.NotStored("u", "a.x", "9"); get(s, 4, 5, 6, 7, 8) }, ""},
 		{"a hole and a gap of a client long after", func(s *Client) {
 			get(s, 4, 6)
 			for n := uint64(6); n < 9; n++ {
