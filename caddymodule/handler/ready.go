@@ -86,7 +86,7 @@ func warnings(a *app.App) (list []string) {
 		list = append(list, because("tokens cannot be changed, and are checked by what is known", links["tokens"]))
 	}
 	if links["history"] != "" {
-		list = append(list, because("histories are out of reach", links["history"]))
+		list = append(list, because("histories are impaired", links["history"]))
 	}
 	return list
 }

@@ -39,7 +39,7 @@ func (s *Store) Define(d history.Definition) error {
 		return err
 	}
 	if err != nil {
-		s.warn("a history is not defined in NATS yet", err)
+		s.warn(notDefined, err)
 		signal(s.definesAgain)
 		return nil
 	}
@@ -191,7 +191,11 @@ func (s *Store) defineLoop(ctx context.Context) {
 					s.mu.Unlock()
 				case err != nil:
 					again = true
+					s.warn(notDefined, err)
 				}
+			}
+			if !again {
+				s.faults.End(notDefined)
 			}
 			select {
 			case <-time.After(time.Second):

@@ -11,11 +11,17 @@ import (
 	"github.com/millrace/millrace/pubsub/history"
 )
 
+// What a log says while the definitions cannot be followed, or made.
+const (
+	notFollowed = "the definitions of histories in NATS cannot be followed"
+	notDefined  = "a history is not defined in NATS yet"
+)
+
 // watchLoop follows the document.
 func (s *Store) watchLoop(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := s.watch(ctx); err != nil && ctx.Err() == nil {
-			s.warn("the definitions of histories in NATS cannot be followed", err)
+			s.warn(notFollowed, err)
 			if errors.Is(err, history.ErrFormat) {
 				for _, each := range s.list() {
 					each.restart() // and look at the definitions first, so that they are out of reach
@@ -41,6 +47,7 @@ func (s *Store) watch(ctx context.Context) error {
 			return s.adopt(ctx)
 		}
 		s.putInForce(none, 0) // nobody has defined anything
+		s.faults.End(notFollowed)
 		return nil
 	}
 	if err != nil {
@@ -59,6 +66,7 @@ func (s *Store) watch(ctx context.Context) error {
 		return s.adopt(ctx)
 	}
 	s.putInForce(doc, revision)
+	s.faults.End(notFollowed)
 	// What it is watched on may be a replica that stays behind.
 	ticker := time.NewTicker(5 * s.heartbeat())
 	defer ticker.Stop()
@@ -67,9 +75,10 @@ func (s *Store) watch(ctx context.Context) error {
 		case <-ticker.C:
 			doc, revision, err := s.readDocument(ctx)
 			if err != nil {
-				s.warn("the definitions of histories in NATS cannot be read", err)
+				s.warn(notFollowed, err)
 				continue
 			}
+			s.faults.End(notFollowed)
 			if s.isOlder(doc, revision) {
 				return s.adopt(ctx)
 			}
