@@ -46,6 +46,9 @@ func TestRoomOfConnections(t *testing.T) {
 
 		open[0].Detach()
 		admit(nil, socket, "192.0.2.9")
+		r.hub.SetLimits(with(func(l *Limits) { l.Room = Cost{Files: 2} })) // by a reload
+		admit(ErrFilesFull, socket, "192.0.2.5")
+		admit(nil, session, "192.0.2.5")
 		for _, s := range open[1:] {
 			s.Detach()
 		}

@@ -9,14 +9,12 @@ import (
 
 // Metrics is what a hub has counted since it was made, and what it holds now.
 type Metrics struct {
-	Connections   map[string]int // open sessions by transport
-	Subscriptions int64          // open
-	// Used is how much of each limit of connections is used, from 0 to 1, by the limit: "connections"
-	// (Limits.MaxConnections), "files" and "memory" (Limits.Room); 0 also where there is no limit.
-	Used        map[string]float64
-	Patterns    int64 // distinct ones of these, tenant by tenant
-	QueuedBytes int64 // waiting in the queues of all sessions, bookkeeping included
-	QueueMemory int64 // what Limits.QueueMemory bounds: bytes in queues of 16 KiB and more, where a message that several queues share counts in parts
+	Connections   map[string]int     // open sessions by transport
+	Used          map[string]float64 // how much of each limit is, from 0 to 1: "connections" (Limits.MaxConnections), "files" and "memory" (Limits.Room); 0 also without a limit
+	Subscriptions int64              // open
+	Patterns      int64              // distinct ones of these, tenant by tenant
+	QueuedBytes   int64              // waiting in the queues of all sessions, bookkeeping included
+	QueueMemory   int64              // what Limits.QueueMemory bounds: bytes in queues of 16 KiB and more, where a message that several queues share counts in parts
 
 	MessagesIn  uint64 // publishes that were accepted
 	BytesIn     uint64 // of all messages from clients: lines, frames, pings

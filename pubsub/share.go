@@ -53,13 +53,13 @@ func (a *account) atLimit(limit int) bool {
 }
 
 // atShare reports whether one more connection would be more than an account may have: its own limit,
-// or else its share of everything that the edge has for connections. The first one always fits.
+// or else its share of everything that the edge has for connections. Without an account, it is the first.
 func (a *account) atShare(own int, share func(all int) int, cost Cost, l *Limits) bool {
 	if own > 0 || a == nil || l.MaxConnections == 0 {
 		return a.atLimit(own)
 	}
 	taken := Cost{Files: int(a.files.Load()), Memory: int(a.memory.Load())}
-	return a.atLimit(share(l.MaxConnections)) || a.connections.Load() > 0 && cost.check(taken, l.Room.share(share)) != nil
+	return a.atLimit(share(l.MaxConnections)) || cost.check(taken, l.Room.share(share)) != nil
 }
 
 // countConnection counts a connection, or with -1 takes that back.

@@ -8,7 +8,7 @@ import "syscall"
 // when the process starts.
 func openFiles() int {
 	var limit syscall.Rlimit
-	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil || uint64(limit.Cur) > maxFiles {
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil || limit.Cur > maxFiles {
 		return 0
 	}
 	return int(limit.Cur)
