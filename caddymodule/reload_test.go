@@ -108,7 +108,7 @@ func watch[T any](t *testing.T, alive map[string][]func() bool, name string) {
 	t.Helper()
 	module, err := caddy.ActiveContext().App(name)
 	must(t, err)
-	found := weak.Make(module.(any).(*T))
+	found := weak.Make(module.(*T))
 	alive[name] = append(alive[name], func() bool { return found.Value() != nil })
 }
 

@@ -14,7 +14,9 @@ type Sample struct{ Heap, Goroutines, Descriptors, Disk, Resident int }
 
 func (e *Edge) Sample() Sample {
 	e.T.Helper()
-	s := Sample{Heap: e.Memory(), Resident: e.Resident()}
+	s := Sample{Heap: e.Memory()}
+	all, _ := e.Resident()
+	s.Resident = all >> 10
 	_, s.Goroutines = e.Goroutines()
 	s.Descriptors = len(value(os.ReadDir(fmt.Sprintf("/proc/%d/fd", e.Cmd.Process.Pid)))(e.T))
 	used, _ := exec.Command("du", "-sk", e.Dir).Output() // an error if it just misses a file that goes
@@ -22,13 +24,17 @@ func (e *Edge) Sample() Sample {
 	return s
 }
 
-// Resident is the edge's resident memory in MiB, garbage included.
-func (e *Edge) Resident() (resident int) {
+// Resident is the edge's resident memory in KiB, garbage included, and the part of it that is
+// its own. The rest are pages of files, as of the program, which the kernel takes away when
+// anybody needs memory.
+func (e *Edge) Resident() (all, own int) {
 	e.T.Helper()
 	status := value(os.ReadFile(fmt.Sprintf("/proc/%d/status", e.Cmd.Process.Pid)))(e.T)
-	_, rest, _ := strings.Cut(string(status), "\nVmRSS:")
-	value(fmt.Sscan(rest, &resident))(e.T)
-	return resident >> 10
+	for name, kib := range map[string]*int{"VmRSS": &all, "RssAnon": &own} {
+		_, rest, _ := strings.Cut(string(status), "\n"+name+":")
+		value(fmt.Sscan(rest, kib))(e.T)
+	}
+	return all, own
 }
 
 // ConnectionCost is what quic-go, HTTP/3 and the goroutines of a connection with one session
