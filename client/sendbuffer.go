@@ -101,7 +101,7 @@ func (o *sendBuffer) publish(p wire.Publish) (full <-chan struct{}, total uint64
 	o.buf = wire.AppendPublish(o.buf, p)
 	o.total += uint64(len(o.buf) - at)
 	o.lastPub = o.total
-	first := false
+	var first bool
 	if p.Confirm {
 		first = o.unread.request(o.heard())
 	} else {

@@ -134,7 +134,7 @@ type leasedBroker struct {
 func (b *leasedBroker) Close() error { return errors.Join(b.Broker.Close(), b.conn.close()) }
 
 // Link implements [guest.LinkReporter].
-func (b *leasedBroker) Link() guest.LinkState { return b.conn.state("broker", nil, time.Time{}) }
+func (b *leasedBroker) Link() guest.LinkState { return b.conn.state("broker", time.Time{}, nil) }
 
 // SharedHistoryStore implements [guest.HistorySharer].
 func (*Broker) SharedHistoryStore() string { return "nats" }

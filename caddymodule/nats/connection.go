@@ -155,7 +155,7 @@ func (c *connection) note(what string, level zapcore.Level, err error) {
 }
 
 // state is how the connection is, or else what its user says, if that is not nil.
-func (c *connection) state(of string, user error, since time.Time) guest.LinkState {
+func (c *connection) state(of string, since time.Time, user error) guest.LinkState {
 	s := guest.LinkState{Of: of}
 	if conn := c.conn.Load(); conn != nil {
 		s.Connected = conn.IsConnected()

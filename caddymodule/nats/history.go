@@ -124,8 +124,8 @@ func (s *leasedHistoryStore) Close() error { return errors.Join(s.Store.Close(),
 
 // Link implements [guest.LinkReporter].
 func (s *leasedHistoryStore) Link() guest.LinkState {
-	err, since := s.Fault()
-	return s.conn.state("history", err, since)
+	since, err := s.Fault()
+	return s.conn.state("history", since, err)
 }
 
 // UnmarshalCaddyfile sets up the store from Caddyfile tokens. Syntax:

@@ -53,10 +53,10 @@ func wantTrouble(t *testing.T, c *connection, logs *observer.ObservedLogs, code 
 		return text
 	}
 	natstest.Await(t, "the trouble "+code, func() bool {
-		s := c.state("test", nil, time.Time{})
+		s := c.state("test", time.Time{}, nil)
 		return !s.Connected && s.Trouble != nil && s.Trouble.Code == code && strings.Contains(logged(), "code:"+code)
 	})
-	if text := fmt.Sprint(*c.state("test", nil, time.Time{}).Trouble) + logged(); strings.Contains(text, linkSecret) {
+	if text := fmt.Sprint(*c.state("test", time.Time{}, nil).Trouble) + logged(); strings.Contains(text, linkSecret) {
 		t.Errorf("this has the secret: %s", text)
 	}
 }
@@ -90,7 +90,7 @@ func TestLinkLogin(t *testing.T) {
 			servers := []string{strings.Replace(s.ClientURL(), "tls://", "nats://", 1)}
 			test.good.Servers, test.wrong.Servers = servers, servers
 			good, _ := dialed(t, test.good)
-			if s := good.state("test", nil, time.Time{}); !s.Connected || s.Trouble != nil {
+			if s := good.state("test", time.Time{}, nil); !s.Connected || s.Trouble != nil {
 				t.Errorf("not connected: %+v", s)
 			}
 			c, logs := dialed(t, test.wrong)
@@ -145,7 +145,7 @@ func TestLinkLater(t *testing.T) {
 	wantTrouble(t, c, logs, "login_refused")
 	again(func() { password = linkSecret })
 	natstest.Await(t, "the link", func() bool {
-		s := c.state("test", nil, time.Time{})
+		s := c.state("test", time.Time{}, nil)
 		return s.Connected && s.Trouble == nil
 	})
 	if n := logs.FilterMessage("connected to NATS again").Len(); n != 1 || logs.Len() > 5 {

@@ -161,8 +161,8 @@ func (s *leasedStore) Close() error { return errors.Join(s.Store.Close(), s.conn
 
 // Link implements [guest.LinkReporter].
 func (s *leasedStore) Link() guest.LinkState {
-	err, since := s.Fault()
-	return s.conn.state("tokens", err, since)
+	since, err := s.Fault()
+	return s.conn.state("tokens", since, err)
 }
 
 // UnmarshalCaddyfile sets up the store from Caddyfile tokens. Syntax, beside the

@@ -102,10 +102,10 @@ func (f *freshness) noteError(trouble error) {
 }
 
 // fault returns why the copy does not follow the bucket, and since when; nil: it does.
-func (f *freshness) fault() (error, time.Time) {
+func (f *freshness) fault() (since time.Time, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.lastError, f.errorSince
+	return f.errorSince, f.lastError
 }
 
 // refusal returns a channel that is closed when the servers refuse to make the bucket.

@@ -226,9 +226,9 @@ func (s *Store) WatchStale(fn func()) (stop func()) { return s.freshness.watch(f
 
 // Fault returns why the tokens are not read from NATS although it is connected, and since
 // when; nil: they are.
-func (s *Store) Fault() (err error, since time.Time) {
+func (s *Store) Fault() (since time.Time, err error) {
 	if !s.conn.IsConnected() {
-		return nil, time.Time{}
+		return time.Time{}, nil
 	}
 	return s.freshness.fault()
 }

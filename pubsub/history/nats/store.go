@@ -166,11 +166,11 @@ func (s *Store) warn(what string, err error) {
 
 // Fault returns what keeps the store from NATS although it is connected, and since when; nil:
 // nothing.
-func (s *Store) Fault() (err error, since time.Time) {
+func (s *Store) Fault() (since time.Time, err error) {
 	if line, since, lasts := s.faults.Latest(); lasts && s.conn.IsConnected() {
-		return fmt.Errorf("%s: %w", line.Message, line.Err), since
+		return since, fmt.Errorf("%s: %w", line.Message, line.Err)
 	}
-	return nil, time.Time{}
+	return time.Time{}, nil
 }
 
 // faultSilence is how long no fault occurs until it is over: longer than calls take that fail.
