@@ -49,6 +49,7 @@ var scenarios = []scenario{
 	{name: "kill of the only edge", needs: "reconnect", play: killedAlone},
 
 	{name: "a path that dies under traffic", needs: "suspicion several-edges", play: pathDies},
+	{name: "a path that dies under a publisher", needs: "suspicion several-edges", play: publishesAlone},
 	{name: "UDP dies", browser: true, only: "webtransport", needs: "suspicion fallback", play: udpDies},
 }
 

@@ -123,6 +123,36 @@ func pathDies(s *stage) {
 	p.c.Never("moving")
 }
 
+// A path goes silent under a client that only publishes: it notices long before its keepAlive, goes
+// on by the other path, and tells how many messages may be lost.
+func publishesAlone(s *stage) {
+	p := newPair(s)
+	p.c.Close()
+	p.second.Refuse()
+	c := p.Connect(sdk.Options{MaxBackOff: 500}, p.first.Url(), p.second.Url())
+	p.second.Heal()
+	out := p.flow(c, p.out.C)
+	asked := c.Count("roundTrip")
+	p.poll("answers", func() bool { out.say(); return c.Count("roundTrip") >= asked+2 })
+	p.first.Swallow()
+	died := time.Now()
+	p.poll("publishUnknown", func() bool { out.say(); return c.Count("publishUnknown") > 0 })
+	if e := c.Event("suspect"); e.At.Sub(died) > keepAlive*8/10 {
+		s.T.Errorf("%s: suspect %v after its path died", s.Kind, e.At.Sub(died))
+	}
+	told := c.Event("publishUnknown")
+	p.told(c, "recovered", "", p.second.Url(), s.Kind.Transport, out.say)
+	out.want(1)
+	if lost := out.said - len(out.seen); told.Edge != p.first.Url() || told.Transport != s.Kind.Transport || told.Count < max(lost, 1) || c.Count("publishUnknown") != 1 {
+		s.T.Errorf("%s: told %v, and %d messages are lost", s.Kind, told, lost)
+	}
+	c.Never("disconnected", "moving", "publishError")
+	p.first.Heal() // else the edge waits for the old connection when it stops
+}
+
+// keepAlive is the default of SDKs.
+const keepAlive = 25 * time.Second
+
 // UDP goes away alone: clients go on by WebSocket. When it is back, the old connection brings
 // what they have missed, and they return.
 func udpDies(s *stage) {
