@@ -87,7 +87,7 @@ var Codes = []CodeInfo{
 	{Code: CodeForbidden, Argument: "<what>", Meaning: "WebTransport: the token does not allow this `ip`, `origin`, `region` or `protocol`, or a hook of the edge does not allow this `client`: then a colon and the reason follow", Close: CloseForbidden},
 	{Code: CodeTokenExpired, Meaning: "the token has expired", Close: CloseUnauthorized},
 	{Code: CodeTokenRevoked, Meaning: "the token was revoked", Close: CloseForbidden},
-	{Code: CodeTokenUnverifiable, Meaning: "a shared token store was out of reach longer than `max_stale`", Close: CloseTryLater},
+	{Code: CodeTokenUnverifiable, Meaning: "a shared token store was out of reach longer than `max_stale`, or cannot say whether this token was revoked, as another edge says", Close: CloseTryLater},
 	{Code: CodeClosedByOperator, Meaning: "an operator closed the connection; the client may connect again while its token is valid", Close: CloseTryLater},
 	{Code: CodeInternal, Meaning: "a fault of the server", Close: CloseInternal},
 }

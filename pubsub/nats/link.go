@@ -109,7 +109,7 @@ func (b *Broker) handleAsyncError(sub *client.Subscription, err error) {
 // sends, each message is an error.
 func (b *Broker) noteFault(what string, err error) {
 	kind := ""
-	if err != nil {
+	if err != nil && !errors.Is(err, client.ErrPermissionViolation) { // which names the channel of the message
 		kind = err.Error()
 	}
 	b.faults.Note(what, kind, outage.Line{Level: zap.ErrorLevel, Message: what, Err: err})

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/millrace/millrace/internal/natstest"
+	"github.com/millrace/millrace/internal/outage"
 	"github.com/millrace/millrace/pubsub/history"
 )
 
@@ -43,7 +44,7 @@ func TestAnswersOfStreams(t *testing.T) {
 		"sealed":               {answer(10109), history.ErrUnconfirmed},
 		"a code of the future": {answer(19999), history.ErrUnconfirmed},
 	} {
-		st := newStream(&Store{log: zap.NewNop()}, "h")
+		st := newStream(&Store{faults: outage.New(zap.NewNop(), 0)}, "h")
 		a := &acks{prefix: "i.", next: 1, first: 1, waiting: map[uint64]sent{}}
 		var got history.Result
 		_, reply := a.add(sent{st.out, &history.Message{Stored: func(_ *history.Message, r history.Result) { got = r }}, time.Now(), 1, 0})
