@@ -150,10 +150,20 @@ func (o *Overlay) StartEdges(caddyfile string, joins []Option) {
 	}
 }
 
-// Session opens one at an edge.
-func (o *Overlay) Session(edge int) *Socket {
+// Session opens one at an edge, when that can check tokens: while the bucket has no leader, one that stood
+// still cannot.
+func (o *Overlay) Session(edge int) (s *Socket) {
 	o.T.Helper()
-	return o.Edges[edge].Dial(o.Token)
+	e := o.Edges[edge]
+	e.Poll("an edge that checks tokens", func() bool {
+		opened, a, err := e.TryOpen(Handshake{Token: o.Token})
+		if err == nil && opened == nil && a.Status == http.StatusServiceUnavailable {
+			return false
+		}
+		s = e.accepted(opened, a, err)
+		return true
+	})
+	return s
 }
 
 // Spread opens sessions at edges, so many at each, that subscribe to a pattern,

@@ -63,10 +63,10 @@ test("a client that only publishes: it notices, and tells how many", async (t) =
   const died = performance.now();
   const read = first.frames.all.length;
   const { count, edge: at } = await it.event("publishUnknown");
-  assert.ok(performance.now() - died < 10_000, "a busy machine is slower than 5 s");
+  assert.ok(performance.now() - died < 20_000, "long before keepAlive");
   assert.equal(at, edge.url);
   const lost = first.frames.all.length - read;
-  assert.ok(count >= lost && count <= lost + 150, `${count}, and ${lost} are lost`);
+  assert.ok(count >= lost && count < lost + read, `${count}, and ${lost} are lost`);
   await it.event("recovered");
   assert.equal(it.events.all.filter((e) => e.name === "publishUnknown").length, 1);
 });

@@ -63,10 +63,10 @@ async def test_a_client_that_only_publishes_notices_and_tells_how_many() -> None
         died = time.monotonic()
         read = len(first.frames.all)
         told = await it.event("publish_unknown")
-        assert time.monotonic() - died < 10  # a busy machine is slower than 5 s
+        assert time.monotonic() - died < 20  # long before keep_alive
         lost = len(first.frames.all) - read
         assert told.edge == edge.url
-        assert lost <= told.count <= lost + 150
+        assert lost <= told.count < lost + read
         await it.event("recovered")
         assert len(it.events.of("publish_unknown")) == 1
         publishing.cancel()
