@@ -241,6 +241,7 @@ func (s *scene) step(verb string, words []string) {
 		s.m = mustJoin(s.t, s.c, word)
 	case "leave":
 		noError(s.t, s.m.Leave(s.t.Context()))
+		synctest.Wait() // each connection is told by itself
 	case "changes":
 		changes(s.t, s.p, words...)
 	case "members":
