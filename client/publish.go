@@ -199,12 +199,12 @@ func (c *Client) refuseLargest(conn *conn) {
 	conn.confirms.refuse(size, code)
 	if size > 0 && plain.size == size {
 		c.events.emit(PublishError{plain.tenant, plain.channel, code})
-		conn.reading.publishes++ // it is told of
+		conn.reading.publishes++ // it is reported
 	}
 }
 
-// reportUnread tells of the publishes on a connection that is left, which its edge may not have
-// read. Each is told of once.
+// reportUnread reports the publishes on a connection that is left, which its edge may not have
+// read. It reports each once.
 func (c *Client) reportUnread(conn *conn) {
 	sent := conn.out.plainPublishes()
 	if sent > conn.reading.publishes {

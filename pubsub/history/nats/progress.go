@@ -63,7 +63,9 @@ func (st *stream) watchProgress(ctx context.Context, server string, mark uint64)
 			if quiet >= min(2+st.stalls, maxStallTicks) {
 				s.log.Warn("a server is behind with a history, which is read from another one now", zap.String("history", st.name), zap.String("server", server))
 				st.stalls++
-				st.shunned[server] = time.Now()
+				if server != "" { // else there is no other one
+					st.shunned[server] = time.Now()
+				}
 				return errStalled
 			}
 			continue
