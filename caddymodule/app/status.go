@@ -72,7 +72,7 @@ func (e *edge) links() (list []guest.LinkState) {
 	}
 	for _, each := range used {
 		if r, ok := each.(guest.LinkReporter); ok {
-			list = append(list, r.Link())
+			list = append(list, r.LinkState())
 		}
 	}
 	return list

@@ -5,8 +5,8 @@ import "time"
 // LinkReporter is a broker, or a store of tokens or histories, that is reached over a
 // connection of its own.
 type LinkReporter interface {
-	// Link says how the connection is. It waits for nothing, and may be called concurrently.
-	Link() LinkState
+	// LinkState says how the connection is. It waits for nothing, and may be called concurrently.
+	LinkState() LinkState
 }
 
 // LinkState is how a connection is.

@@ -122,8 +122,8 @@ type leasedHistoryStore struct {
 // Close implements [history.Store].
 func (s *leasedHistoryStore) Close() error { return errors.Join(s.Store.Close(), s.conn.close()) }
 
-// Link implements [guest.LinkReporter].
-func (s *leasedHistoryStore) Link() guest.LinkState {
+// LinkState implements [guest.LinkReporter].
+func (s *leasedHistoryStore) LinkState() guest.LinkState {
 	since, err := s.Fault()
 	return s.conn.state("history", since, err)
 }

@@ -175,7 +175,7 @@ func TestStoreTroubles(t *testing.T) {
 			must(t, err)
 			defer func() { must(t, open.Close()) }()
 			natstest.Await(t, "the trouble", func() bool {
-				link := open.(guest.LinkReporter).Link()
+				link := open.(guest.LinkReporter).LinkState()
 				return link.Connected && link.Trouble != nil && link.Trouble.Code == "jetstream_disabled"
 			})
 			if n := logs.FilterMessage("reading the tokens again").Len(); n != 1 {

@@ -159,8 +159,8 @@ type leasedStore struct {
 // Close implements [tokenstore.Store].
 func (s *leasedStore) Close() error { return errors.Join(s.Store.Close(), s.conn.close()) }
 
-// Link implements [guest.LinkReporter].
-func (s *leasedStore) Link() guest.LinkState {
+// LinkState implements [guest.LinkReporter].
+func (s *leasedStore) LinkState() guest.LinkState {
 	since, err := s.Fault()
 	return s.conn.state("tokens", since, err)
 }
@@ -210,4 +210,11 @@ var (
 	_ guest.LinkReporter    = (*leasedStore)(nil)
 	_ caddy.Provisioner     = (*Store)(nil)
 	_ caddyfile.Unmarshaler = (*Store)(nil)
+
+	// The edge uses these where a store has them: a method of leasedStore must not hide one of [nats.Store].
+	_ tokenstore.Replica            = (*leasedStore)(nil)
+	_ tokenstore.Linker             = (*leasedStore)(nil)
+	_ tokenstore.HealthReporter     = (*leasedStore)(nil)
+	_ tokenstore.ReplicaReporter    = (*leasedStore)(nil)
+	_ tokenstore.UnreadableReporter = (*leasedStore)(nil)
 )
