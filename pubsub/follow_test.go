@@ -95,7 +95,7 @@ func (v *view) UsageNow() map[string][]history.Usage {
 	}
 	return all
 }
-func (v *view) OutOfReach() map[string]error { return nil }
+func (v *view) States() map[string]history.State { return nil }
 func (v *view) Purge(name, tenant, channel string) (int, error) {
 	return v.store.Purge(name, tenant, channel)
 }

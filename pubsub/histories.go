@@ -3,6 +3,7 @@ package pubsub
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -41,13 +42,20 @@ type histories struct {
 // store, end with ERR:no_history.
 //
 // A [history.Shared] store has definitions of its own: set is in force until the store has
-// told them, and what is no longer in set is retired.
+// told them, and what is no longer in set, or is retired there, is retired.
 func (h *Hub) SetHistories(set *history.Set, store history.Store) error {
 	next := &histories{set: set, store: store, configured: set}
 	next.shared, _ = store.(history.Shared)
+	var definitions []history.Definition
+	if next.shared != nil { // first: their channels may go to others
+		definitions = append(definitions, set.Retired()...)
+	}
 	for _, each := range set.All() {
-		if err := store.Define(each.Definition); err != nil {
-			return fmt.Errorf("history %s: %w", each.Name, err)
+		definitions = append(definitions, each.Definition)
+	}
+	for _, d := range definitions {
+		if err := store.Define(d); err != nil {
+			return fmt.Errorf("history %s: %w", d.Name, err)
 		}
 	}
 	old, err := h.replaceHistories(next)
@@ -64,10 +72,10 @@ func (h *Hub) SetHistories(set *history.Set, store history.Store) error {
 		next.shared.Join(next.follower)
 		return nil
 	}
-	for _, each := range old.configured.All() {
-		if next.configured.Find(each.Name) == nil {
-			if err := next.shared.Retire(each.Name); err != nil {
-				return fmt.Errorf("history %s: %w", each.Name, err)
+	for _, name := range old.configured.Names() {
+		if !slices.Contains(next.configured.Names(), name) {
+			if err := next.shared.Retire(name); err != nil {
+				return fmt.Errorf("history %s: %w", name, err)
 			}
 		}
 	}

@@ -19,11 +19,18 @@ type History struct {
 	// Name of the history: 1 to 32 of a-z, 0-9, _ and -. A history that is given another
 	// name begins anew.
 	Name string `json:"name"`
+	// Version of the definition, 0 to 1073741824. With `history_store nats`, all edges follow the
+	// definition of the highest version; one of the same version changes by a reload alone.
+	// Default: 0.
+	Version int `json:"version,omitempty"`
+	// Retired takes the history from all edges that share it; nothing else counts then but
+	// the version. What it keeps stays until it is purged. Default: false.
+	Retired bool `json:"retired,omitempty"`
 	// Tenants whose channels are kept: names, or beginnings of names with `*` behind.
 	// Default: every tenant.
 	Tenants []string `json:"tenants,omitempty"`
 	// Channels that are kept, as patterns, at least one.
-	Channels []string `json:"channels"`
+	Channels []string `json:"channels,omitempty"`
 	// Messages that are kept of each channel, 1 to 100000. Default, and zero: 100.
 	Messages int `json:"messages,omitempty"`
 	// Age that a message may have, 1s to 720h. Default, and zero: 1h.
@@ -40,7 +47,7 @@ type History struct {
 func (h History) definition() history.Definition {
 	byDefault := history.DefaultLimits()
 	return history.Definition{
-		Name: h.Name, Tenants: h.Tenants, Channels: h.Channels, MaxLag: time.Duration(h.MaxLag),
+		Name: h.Name, Version: h.Version, Retired: h.Retired, Tenants: h.Tenants, Channels: h.Channels, MaxLag: time.Duration(h.MaxLag),
 		Limits: history.Limits{
 			Messages: cmp.Or(h.Messages, byDefault.Messages),
 			Age:      cmp.Or(time.Duration(h.Age), byDefault.Age),
@@ -64,6 +71,12 @@ func (a *App) unmarshalHistory(d *caddyfile.Dispenser) error {
 		}
 		seen[option] = true
 		switch option {
+		case "version":
+			h.Version, err = args.Number(d, args.Count)
+		case "retired":
+			if h.Retired = true; d.NextArg() {
+				err = d.ArgErr()
+			}
 		case "tenants":
 			if h.Tenants = d.RemainingArgs(); len(h.Tenants) == 0 {
 				err = d.ArgErr()
@@ -81,7 +94,7 @@ func (a *App) unmarshalHistory(d *caddyfile.Dispenser) error {
 		case "max_lag":
 			h.MaxLag, err = args.Duration(d)
 		default:
-			err = d.Errf("unknown option %s of history; allowed: tenants, channels, messages, age, size, max_lag", option)
+			err = d.Errf("unknown option %s of history; allowed: version, retired, tenants, channels, messages, age, size, max_lag", option)
 		}
 		if err != nil {
 			return err
@@ -224,14 +237,6 @@ func (r *Running) HistoryStore() history.Store {
 		return nil
 	}
 	return r.history.Store
-}
-
-// HistoryNames returns the names of the histories of the configuration, in its order.
-func (r *Running) HistoryNames() (names []string) {
-	for _, h := range r.histories.All() {
-		names = append(names, h.Name)
-	}
-	return names
 }
 
 // sharedHistory is a store of histories that configurations share.

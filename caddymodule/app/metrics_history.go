@@ -1,7 +1,7 @@
 package app
 
 import (
-	"errors"
+	"cmp"
 	"maps"
 	"slices"
 
@@ -16,21 +16,69 @@ type historyUsage struct {
 	bytes    int64
 }
 
+// historyState is how a history stands, in figures.
+type historyState struct {
+	history.State
+
+	usable, drifts bool
+}
+
 // historyUp has a series for each history that is configured.
-var historyUp = newFamily(prometheus.GaugeValue, "history_up", "Whether this edge can use a history: 0 when that is out of reach for longer than calls wait for it, or could not be defined.",
-	[]string{"history"}, func(s *snapshot, add func(float64, ...string)) {
-		for _, name := range slices.Sorted(maps.Keys(s.historyUp)) {
-			add(number01(s.historyUp[name]), name)
+var historyUp = historyGauge("up", "Whether this edge can use a history: 0 when that is out of reach for longer than calls wait for it, or could not be defined, or made.",
+	func(s *historyState) *history.Definition {
+		if s.Configured == nil || s.Configured.Retired {
+			return nil
+		}
+		return s.Configured
+	},
+	func(s *historyState, _ *history.Definition) float64 { return number01(s.usable) })
+
+// historyDrift has a series for each history that is configured, or that all edges follow.
+var historyDrift = historyGauge("drift", "Whether a history is kept otherwise than this edge's configuration says, or in none: 1.",
+	func(s *historyState) *history.Definition { return cmp.Or(s.Configured, s.Effective) },
+	func(s *historyState, _ *history.Definition) float64 { return number01(s.drifts) })
+
+// What all edges follow, by history.
+var (
+	historyVersion = effectiveGauge("version", "Version of the definition that all edges follow, by history.",
+		func(d *history.Definition) float64 { return float64(d.Version) })
+	historyMaxMessages = effectiveGauge("max_messages", "Messages of each channel that are kept at most, by history.",
+		func(d *history.Definition) float64 { return float64(d.Limits.Messages) })
+	historyMaxAge = effectiveGauge("max_age_seconds", "Age that messages have at most, by history.",
+		func(d *history.Definition) float64 { return d.Limits.Age.Seconds() })
+	historyMaxBytes = effectiveGauge("max_bytes", "Bytes that are kept at most, bookkeeping included, by history.",
+		func(d *history.Definition) float64 { return float64(d.Limits.Size) })
+)
+
+func effectiveGauge(name, help string, value func(*history.Definition) float64) family {
+	return historyGauge(name, help, func(s *historyState) *history.Definition { return s.Effective },
+		func(_ *historyState, d *history.Definition) float64 { return value(d) })
+}
+
+// historyGauge has a series for each history of which there is a definition.
+func historyGauge(
+	name, help string, definition func(*historyState) *history.Definition, value func(*historyState, *history.Definition) float64,
+) family {
+	return newFamily(prometheus.GaugeValue, "history_"+name, help, []string{"history"}, func(s *snapshot, add func(float64, ...string)) {
+		for _, name := range slices.Sorted(maps.Keys(s.histories)) {
+			state := s.histories[name]
+			if d := definition(&state); d != nil {
+				add(value(&state, d), name)
+			}
 		}
 	})
+}
 
-// historiesUp says which histories of the configuration this edge can use.
-func (a *App) historiesUp() map[string]bool {
-	up, out := map[string]bool{}, a.running.outOfReach()
-	for _, name := range a.running.HistoryNames() {
-		up[name] = out[name] == nil
+// historyStates says how each history stands.
+func (a *App) historyStates() map[string]historyState {
+	all := map[string]historyState{}
+	for name, state := range a.running.HistoryStates() {
+		if state.Configured != nil && state.Configured.Retired && state.Effective == nil {
+			continue // nobody keeps it
+		}
+		all[name] = historyState{state, state.Err == nil, len(state.Drift()) > 0}
 	}
-	return up
+	return all
 }
 
 // historyUsage is what is kept, by history; nil: the edge has no store of histories. Of a
@@ -62,28 +110,6 @@ func (a *App) historyUsage() map[string]historyUsage {
 	}
 	add(list)
 	return sums
-}
-
-// outOfReach says, by history, why this edge cannot use those that it cannot; nil: the edge has no store of
-// histories. What it has on its own disk or in memory is never out of reach.
-func (r *Running) outOfReach() map[string]error {
-	if shared, ok := r.HistoryStore().(history.Shared); ok {
-		return shared.OutOfReach()
-	}
-	return nil
-}
-
-// HistoryTroubles lists the histories that are out of reach, and those that could not be defined so far.
-func (r *Running) HistoryTroubles() (outOfReach, undefined []string) {
-	all := r.outOfReach()
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if errors.Is(all[name], history.ErrUnknown) {
-			undefined = append(undefined, name)
-		} else {
-			outOfReach = append(outOfReach, name)
-		}
-	}
-	return outOfReach, undefined
 }
 
 // historyFamily has a series for each history that is configured, or keeps something.

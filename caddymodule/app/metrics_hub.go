@@ -36,7 +36,7 @@ type snapshot struct {
 	byTenant bool                       // tenants are counted
 	kept     map[string]historyUsage    // by history; nil: there is no store of histories
 
-	historyUp map[string]bool // by history
+	histories map[string]historyState // by name
 }
 
 func newFamily(kind prometheus.ValueType, name, help string, labels []string,
@@ -117,7 +117,7 @@ var hubFamilies = []family{
 
 	historyFamily("history_messages", "Messages that are kept, by history.", func(u historyUsage) float64 { return float64(u.messages) }),
 	historyFamily("history_bytes", "Bytes that are kept, bookkeeping included, by history.", func(u historyUsage) float64 { return float64(u.bytes) }),
-	historyUp,
+	historyUp, historyDrift, historyVersion, historyMaxMessages, historyMaxAge, historyMaxBytes,
 	historyCounter("history_stored_total", "Publishes that were stored in a history.", func(s *snapshot) uint64 { return s.Stored }),
 	historyCounter("history_repeated_total", "Publishes that were not stored, since one with the same key is.", func(s *snapshot) uint64 { return s.Repeated }),
 	historyCounter("history_replayed_total", "Deliveries that were read from a history, for subscriptions that resumed or were behind.",
@@ -248,7 +248,7 @@ func newSnapshot() *snapshot {
 		byTenant: a.limits.MetricTenants > 0,
 		writable: live.Writable(),
 	}
-	s.kept, s.historyUp = a.historyUsage(), a.historiesUp()
+	s.kept, s.histories = a.historyUsage(), a.historyStates()
 	s.replicas.current, s.replicas.all = live.edge.store.replicas()
 	if storing, known := a.Storing(); known {
 		s.storing = &storing

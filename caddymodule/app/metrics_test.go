@@ -18,6 +18,7 @@ import (
 	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/caddymodule/webhook"
 	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/pubsub/memory"
 	"github.com/millrace/millrace/pubsub/presence"
 	"github.com/millrace/millrace/tokenstore"
@@ -39,7 +40,7 @@ func filled() *snapshot {
 	s := &snapshot{draining: true, writable: true, broker: "memory", byTenant: true, storing: &storing}
 	s.replicas.current, s.replicas.all = 61, 123
 	s.kept = map[string]historyUsage{"chat": {81, 82}, "prices": {83, 84}}
-	s.historyUp = map[string]bool{"chat": true, "prices": true}
+	s.histories = historiesOf(85)
 	s.Metrics = pubsub.Metrics{
 		Connections:   map[string]int{"websocket": 1, "webtransport": 2},
 		Subscriptions: 3, QueuedBytes: 4, QueueMemory: 16, Patterns: 16, Paused: 17 * time.Second,
@@ -140,14 +141,14 @@ func TestMetricsStartAtZero(t *testing.T) {
 		name, _, _ := strings.Cut(line, " ")
 		want = append(want, name+" 0")
 	}
-	zero := &snapshot{broker: "memory", byTenant: true, kept: map[string]historyUsage{"chat": {}, "prices": {}}, historyUp: map[string]bool{"chat": false, "prices": false}}
+	zero := &snapshot{broker: "memory", byTenant: true, kept: map[string]historyUsage{"chat": {}, "prices": {}}, histories: historiesOf(0)}
 	zero.Presence = new(presence.Stats)
 	for _, without := range []struct {
 		prefix string
 		set    func()
 	}{
 		{"none", func() {}}, {"millrace_tenant_", func() { zero.byTenant = false }},
-		{"millrace_history_", func() { zero.kept, zero.historyUp = nil, nil }}, {"millrace_presence_", func() { zero.Presence = nil }},
+		{"millrace_history_", func() { zero.kept, zero.histories = nil, nil }}, {"millrace_presence_", func() { zero.Presence = nil }},
 	} {
 		without.set()
 		want = slices.DeleteFunc(want, func(line string) bool { return strings.HasPrefix(line, without.prefix) })
@@ -257,4 +258,18 @@ func counted(t *testing.T, c prometheus.Counter) float64 {
 		t.Fatal(err)
 	}
 	return m.GetCounter().GetValue()
+}
+
+// historiesOf are those of the snapshots, with figures from one on; 0: all are.
+func historiesOf(from int) map[string]historyState {
+	all := map[string]historyState{}
+	for i, name := range []string{"chat", "prices"} {
+		d := new(history.Definition)
+		if from > 0 {
+			n := from + 4*i
+			d.Version, d.Limits = n, history.Limits{Messages: n + 1, Age: time.Duration(n+2) * time.Second, Size: int64(n + 3)}
+		}
+		all[name] = historyState{history.State{Configured: d, Effective: d}, from > 0, from > 0}
+	}
+	return all
 }

@@ -15,34 +15,6 @@ func historyCommand() *cobra.Command {
 		historyListCommand(), historyReadCommand(), historyPurgeCommand())
 }
 
-func historyListCommand() *cobra.Command {
-	var admin adminFlags
-	cmd := &cobra.Command{Use: "list", Short: "Lists what is kept, by history and tenant"}
-	admin.add(cmd)
-	return runnable(cmd, argCount{0, 0}, func(cmd *cobra.Command, _ []string) error {
-		return admin.call(cmd, http.MethodGet, "/pubsub/histories", nil, func(answer []byte) error {
-			var list struct {
-				Histories []struct {
-					History  string    `json:"history"`
-					Tenant   string    `json:"tenant"`
-					Channels int       `json:"channels"`
-					Messages int       `json:"messages"`
-					Bytes    int64     `json:"bytes"`
-					Oldest   time.Time `json:"oldest"`
-				} `json:"histories"`
-			}
-			if err := json.Unmarshal(answer, &list); err != nil {
-				return err
-			}
-			rows := [][]string{{"HISTORY", "TENANT", "CHANNELS", "MESSAGES", "BYTES", "OLDEST"}}
-			for _, h := range list.Histories {
-				rows = append(rows, []string{h.History, h.Tenant, fmt.Sprint(h.Channels), fmt.Sprint(h.Messages), fmt.Sprint(h.Bytes), timestamp(h.Oldest)})
-			}
-			return table(cmd.OutOrStdout(), rows...)
-		})
-	})
-}
-
 func historyReadCommand() *cobra.Command {
 	var admin adminFlags
 	var after text

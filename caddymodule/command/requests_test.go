@@ -117,6 +117,17 @@ func TestRequests(t *testing.T) {
 			}},
 			0, "2030-01-31T12:00:00Z c sender=\"ann\" hi\n2030-01-31T12:00:01Z c sender=\"\" sender=\"ann\" hi\n", "",
 		},
+		{
+			"history list", []call{{"GET /pubsub/histories", `{"histories":[{"history":"h","tenant":"a","channels":1,"messages":2,"bytes":3,"oldest":"2030-01-31T12:00:00Z"}],"totals":[
+				{"history":"h","effective":{"version":2,"messages":7,"age_seconds":5400,"size":1048576,"max_lag_seconds":0},
+				 "drift":[{"field":"version","configured":"1","effective":"2"},{"field":"messages","configured":"9","effective":"7"}],"remedy":"do this"},
+				{"history":"lost","effective":null,"error":"no room"},{"history":"i","effective":{"version":0,"messages":1,"age_seconds":1,"size":1,"max_lag_seconds":60}}]}`}},
+			1, "HISTORY  TENANT  CHANNELS  MESSAGES  BYTES  OLDEST\nh        a       1         2         3      2030-01-31T12:00:00Z\n\n" +
+				"HISTORY  VERSION  MESSAGES  AGE    SIZE     MAX_LAG  DRIFT\nh        2        7         1h30m  1048576  none     version,messages\n" +
+				"i        0        1         1s     1        1m       none\n\n" +
+				"h is kept otherwise than this edge has configured: version 2 (configured: 1), messages 7 (configured: 9). To change this: do this.\n",
+			"lost cannot be used: no room",
+		},
 		{"history purge h --tenant a", []call{{`POST /pubsub/histories/purge {"all":false,"history":"h","tenant":"a"}`, `{"removed":3}`}}, 0, "3 messages are deleted.\n", ""},
 		{"history purge h --tenant a --channel c", []call{{`POST /pubsub/histories/purge {"all":false,"channel":"c","history":"h","tenant":"a"}`, `{"removed":3}`}}, 0, "3 messages are deleted.\n", ""},
 	} {

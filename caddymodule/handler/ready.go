@@ -78,8 +78,12 @@ func warnings(a *app.App) (list []string) {
 	if storing, known := a.Storing(); known && !storing {
 		list = append(list, "the embedded NATS server stores no tokens")
 	}
-	if _, undefined := a.Running().HistoryTroubles(); len(undefined) > 0 { // the log says why
-		list = append(list, "a history could not be defined: "+strings.Join(undefined, ", "))
+	_, unusable, drift := a.Running().HistoryTroubles() // the log and `history list` say more
+	if len(unusable) > 0 {
+		list = append(list, "a history cannot be used: "+strings.Join(unusable, ", "))
+	}
+	if len(drift) > 0 {
+		list = append(list, "a history is kept otherwise than this edge has configured: "+strings.Join(drift, "; "))
 	}
 	links := a.Running().LinkTroubles() // what they keep clients away for is in troubles
 	if links["tokens"] != "" {
@@ -133,7 +137,7 @@ func troubles(a *app.App) (list []trouble) {
 	if !live.Hub.IsLinked() {
 		list = append(list, trouble{string(wire.CodeBrokerUnavailable), because("the link to the other edges is down", links["broker"])})
 	}
-	if out, _ := live.HistoryTroubles(); len(out) > 0 {
+	if out, _, _ := live.HistoryTroubles(); len(out) > 0 {
 		list = append(list, trouble{string(wire.CodeHistoryUnavailable), "a history is out of reach: " + strings.Join(out, ", ")})
 	}
 	return list

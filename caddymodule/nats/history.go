@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -126,6 +127,18 @@ func (s *leasedHistoryStore) Close() error { return errors.Join(s.Store.Close(),
 func (s *leasedHistoryStore) LinkState() guest.LinkState {
 	since, err := s.Fault()
 	return s.conn.state("history", since, err)
+}
+
+// States implements [history.Shared].
+func (s *leasedHistoryStore) States() map[string]history.State {
+	all := s.Store.States()
+	for name, state := range all {
+		if err := cmp.Or(state.Err, state.Pending); err != nil {
+			state.Reason = troubleOf(err).Reason
+			all[name] = state
+		}
+	}
+	return all
 }
 
 // UnmarshalCaddyfile sets up the store from Caddyfile tokens. Syntax:

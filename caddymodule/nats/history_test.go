@@ -119,3 +119,29 @@ func TestHistoryStoreKeys(t *testing.T) {
 		t.Error("a store uses a broker without a link")
 	}
 }
+
+// A history that cannot be used has a reason that strangers may read.
+func TestHistoryReason(t *testing.T) {
+	inside := &leased{server: natstest.Server(t)}
+	broker := &Broker{}
+	must(t, broker.Provision(caddy.Context{}))
+	broker.server = inside
+	open := func(replicas int) history.Shared {
+		s := &HistoryStore{Replicas: replicas}
+		must(t, s.Provision(caddy.Context{}))
+		must(t, s.UseBroker(broker))
+		store, err := s.OpenHistoryStore(zaptest.NewLogger(t))
+		must(t, err)
+		t.Cleanup(func() { _ = store.Close() })
+		return store.(history.Shared)
+	}
+	d := history.Definition{Name: "chat", Channels: []string{"chat.#"}, Limits: history.DefaultLimits()}
+	must(t, open(1).Define(d))
+	d.Name, d.Channels = "more", []string{"more.#"}
+	store := open(3)
+	must(t, store.Define(d))
+	natstest.Await(t, "the reason", func() bool {
+		state := store.States()["more"]
+		return state.Err != nil && strings.HasPrefix(state.Reason, "NATS does not make the stream") && !strings.Contains(state.Reason, "more")
+	})
+}

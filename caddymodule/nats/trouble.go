@@ -15,6 +15,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/millrace/millrace/caddymodule/guest"
+	kept "github.com/millrace/millrace/pubsub/history"
+	history "github.com/millrace/millrace/pubsub/history/nats"
 )
 
 // troubleOf says what an error of NATS's client means, by a code and for strangers: without
@@ -42,6 +44,11 @@ var troubles = []struct {
 		var path *fs.PathError
 		return errors.As(err, &path) || strings.Contains(err.Error(), "nkeys:")
 	}},
+	{"stream_refused", "NATS does not make the stream of a history: check its size, replicas and servers", oneOf(history.ErrStream)},
+	{"no_majority", "a stream has no leader: a majority of its servers is away", oneOf(history.ErrNoLeader)},
+	{"unknown_format", "what is in NATS has a format of a newer version", oneOf(kept.ErrFormat)},
+	{"definition_refused", "a history has channels of another one", oneOf(kept.ErrOverlap)},
+	{"retired", "it was retired at another edge", oneOf(kept.ErrRetired)},
 	{"permission_denied", "NATS denies the edge a subject: check the permissions of its user", oneOf(nats.ErrPermissionViolation)},
 	{"jetstream_disabled", "JetStream is not enabled for the account, or no server of it is ready", func(err error) bool {
 		return oneOf(jetstream.ErrJetStreamNotEnabled, jetstream.ErrJetStreamNotEnabledForAccount, nats.ErrNoResponders)(err)

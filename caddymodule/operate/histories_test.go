@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -30,13 +31,14 @@ func TestHistoryList(t *testing.T) {
 		{History: "chat", Tenant: "paint.us", Channels: 3, Messages: 30, Bytes: 300, Oldest: at(7)},
 		{History: "chat", Tenant: "shop", Channels: 4, Messages: 40, Bytes: 400, Oldest: at(8)},
 	}
+	configured := history.State{Configured: new(history.Definition)}
 	names := func(query string) string {
 		t.Helper()
 		q, err := parseHistoryQuery(query)
 		if err != nil {
 			t.Fatalf("%s: %v", query, err)
 		}
-		answer := q.list(slices.Clone(all), []string{"chat", "empty"})
+		answer := q.list(slices.Clone(all), map[string]history.State{"chat": configured, "empty": configured})
 		var b strings.Builder
 		for _, u := range answer.Histories {
 			fmt.Fprintf(&b, "%s:%s ", u.History, u.Tenant)
@@ -46,7 +48,7 @@ func TestHistoryList(t *testing.T) {
 			{History: "empty", Configured: true},
 			{History: "prices", Tenants: 1, Channels: 1, Messages: 5, Bytes: 50, Oldest: at(5)},
 		}
-		if !slices.Equal(answer.Totals, want) {
+		if !reflect.DeepEqual(answer.Totals, want) {
 			t.Errorf("%s: totals %+v, want %+v", query, answer.Totals, want)
 		}
 		return b.String() + "| " + answer.NextCursor

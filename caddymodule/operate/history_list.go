@@ -2,6 +2,7 @@ package operate
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -35,6 +36,24 @@ type historyTotal struct {
 	Messages   int       `json:"messages"`
 	Bytes      int64     `json:"bytes"`
 	Oldest     time.Time `json:"oldest,omitzero"` // when its oldest message was stored; omitted: it has none
+	// Effective is what all edges follow; null: no edge keeps the history, or this one does not know.
+	Effective *effectiveHistory `json:"effective"`
+	// Drift lists in what this edge's configuration differs from that, and Remedy what to do about it.
+	Drift  []history.Difference `json:"drift,omitempty"`
+	Remedy string               `json:"remedy,omitempty"`
+	// Error is why this edge cannot use the history, or list what it keeps.
+	Error string `json:"error,omitempty"`
+}
+
+// effectiveHistory is the definition that all edges follow.
+type effectiveHistory struct {
+	Version       int      `json:"version"`
+	Tenants       []string `json:"tenants"` // none: all
+	Channels      []string `json:"channels"`
+	Messages      int      `json:"messages"`
+	AgeSeconds    float64  `json:"age_seconds"`
+	Size          int64    `json:"size"`            // bytes
+	MaxLagSeconds float64  `json:"max_lag_seconds"` // 0: none
 }
 
 // historyQuery is which part of the list is asked for.
@@ -55,10 +74,20 @@ func listHistories(live *app.Running, r *http.Request, _ []byte) (any, error) {
 		return nil, err
 	}
 	all, err := store.Usage()
-	if err != nil {
+	var partly *history.UsageError
+	if err != nil && !errors.As(err, &partly) {
 		return nil, err
 	}
-	return query.list(all, live.HistoryNames()), nil
+	states := live.HistoryStates()
+	if partly != nil {
+		for name, err := range partly.Histories {
+			if state := states[name]; state.Err == nil {
+				state.Err = err
+				states[name] = state
+			}
+		}
+	}
+	return query.list(all, states), nil
 }
 
 // parseHistoryQuery reads the query of a list of what is kept.
@@ -83,10 +112,10 @@ func parseHistoryQuery(raw string) (q historyQuery, err error) {
 }
 
 // list returns the page of what is kept, and the totals of that and of the histories that are
-// configured. It reorders all.
-func (q historyQuery) list(all []history.Usage, configured []string) historyList {
+// configured, or that all edges follow. It reorders all.
+func (q historyQuery) list(all []history.Usage, states map[string]history.State) historyList {
 	slices.SortFunc(all, compareUsage)
-	answer := historyList{Histories: []history.Usage{}, Totals: totals(all, configured)}
+	answer := historyList{Histories: []history.Usage{}, Totals: totals(all, states)}
 	for _, u := range all {
 		if !q.asksFor(u) {
 			continue
@@ -113,10 +142,23 @@ func compareUsage(a, b history.Usage) int {
 }
 
 // totals sums what is kept by history.
-func totals(all []history.Usage, configured []string) []historyTotal {
+func totals(all []history.Usage, states map[string]history.State) []historyTotal {
 	sums := map[string]historyTotal{}
-	for _, name := range configured {
-		sums[name] = historyTotal{History: name, Configured: true}
+	for name, state := range states {
+		sum := historyTotal{History: name, Drift: state.Drift(), Remedy: state.Remedy()}
+		sum.Configured = state.Configured != nil && !state.Configured.Retired
+		if state.Err != nil {
+			sum.Error = state.Err.Error()
+		}
+		if d := state.Effective; d != nil {
+			sum.Effective = &effectiveHistory{
+				Version: d.Version, Tenants: slices.Concat([]string{}, d.Tenants), Channels: d.Channels, Messages: d.Limits.Messages,
+				AgeSeconds: d.Limits.Age.Seconds(), Size: d.Limits.Size, MaxLagSeconds: d.MaxLag.Seconds(),
+			}
+		} else if !sum.Configured && state.Err == nil {
+			continue // it is retired, and listed if it keeps something
+		}
+		sums[name] = sum
 	}
 	for _, u := range all {
 		sum := sums[u.History]

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -25,6 +26,7 @@ const (
 	MinSize     = 1 << 20
 	MaxSize     = 1 << 40
 	MinLag      = time.Second
+	MaxVersion  = 1 << 30
 )
 
 // DefaultLimits are the documented defaults (docs/history.md).
@@ -32,7 +34,11 @@ func DefaultLimits() Limits { return Limits{Messages: 100, Age: time.Hour, Size:
 
 // Definition says what one history keeps.
 type Definition struct {
-	Name     string
+	Name string
+	// Version, 0 to MaxVersion: in a [Shared] store, a definition replaces one of a lower version.
+	Version int
+	// Retired takes the history from all edges of a [Shared] store; nothing else of the definition counts then.
+	Retired  bool
 	Tenants  []string // exact names, or beginnings of names with `*` behind; none: every tenant
 	Channels []string // patterns, at least one
 	Limits   Limits
@@ -50,24 +56,35 @@ type History struct {
 
 // Set is the histories of a configuration, no two of which share a channel of a tenant.
 // It does not change, and may be used concurrently. The nil Set has none.
-type Set struct{ histories []*History }
+type Set struct {
+	histories []*History
+	retired   []Definition
+}
+
+// ErrOverlap is in the error about a history that keeps a channel of another one.
+var ErrOverlap = errors.New("a channel may be in one history")
 
 // NewSet checks definitions. The error names the history that is wrong and what is
 // allowed, or both histories that share a channel.
 func NewSet(definitions []Definition) (*Set, error) {
-	s := new(Set)
+	s, given := new(Set), map[string]bool{}
 	for _, d := range definitions {
+		if given[d.Name] {
+			return nil, fmt.Errorf("history %s is given twice", d.Name)
+		}
+		given[d.Name] = true
 		h, err := newHistory(d)
 		if err != nil {
 			return nil, fmt.Errorf("history %s: %w", d.Name, err)
 		}
+		if d.Retired {
+			s.retired = append(s.retired, d)
+			continue
+		}
 		for _, other := range s.histories {
-			if other.Name == h.Name {
-				return nil, fmt.Errorf("history %s is given twice", h.Name)
-			}
 			if a, b, shared := h.channels.Shares(other.channels); shared {
-				return nil, fmt.Errorf("the histories %s and %s share channels of a tenant: %s of the first and %s of the second; a channel may be in one history",
-					other.Name, h.Name, b, a)
+				return nil, fmt.Errorf("the histories %s and %s share channels of a tenant: %s of the first and %s of the second; %w",
+					other.Name, h.Name, b, a, ErrOverlap)
 			}
 		}
 		s.histories = append(s.histories, h)
@@ -78,6 +95,12 @@ func NewSet(definitions []Definition) (*Set, error) {
 func newHistory(d Definition) (*History, error) {
 	if err := channelset.CheckName(d.Name); err != nil {
 		return nil, err
+	}
+	if d.Version < 0 || d.Version > MaxVersion {
+		return nil, fmt.Errorf("version: must be from 0 to %d", MaxVersion)
+	}
+	if d.Retired {
+		return nil, nil
 	}
 	channels, err := channelset.New(d.Tenants, d.Channels)
 	if err != nil {
@@ -119,6 +142,25 @@ func (s *Set) All() []*History {
 		return nil
 	}
 	return s.histories
+}
+
+// Retired lists those that are taken from all edges. Read-only.
+func (s *Set) Retired() []Definition {
+	if s == nil {
+		return nil
+	}
+	return s.retired
+}
+
+// Names lists all of them, those that are retired included.
+func (s *Set) Names() (list []string) {
+	for _, h := range s.All() {
+		list = append(list, h.Name)
+	}
+	for _, d := range s.Retired() {
+		list = append(list, d.Name)
+	}
+	return list
 }
 
 // OfTenant lists the histories of a tenant.

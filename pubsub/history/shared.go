@@ -12,9 +12,10 @@ import "github.com/millrace/millrace/wire"
 //   - What was stored by this edge and confirmed is there for a Read on this edge. What
 //     others have stored is there once it is received.
 //   - The definition of a history lives in the store, and all edges follow it, not their own
-//     configuration. Define makes it, if there is none. If there is another one, it is put in
-//     the place of that only where this process has defined the history before, otherwise:
-//     by a reload that changes it. Else the difference is logged, and that one stays in force.
+//     configuration. Define makes it, if there is none. It replaces one of a lower version, whenever
+//     that is seen, and never one of a higher version. One of the same version it replaces only where
+//     this process has defined the history before, otherwise: by a reload that changes it; and where it
+//     is retired, by a start as well. Else the store's stays, and the difference is logged and in States.
 //     Define fails where the definition shares a channel of a tenant with another history.
 //     Define waits for a few seconds at most, and returns nil where the store is out of
 //     reach: the definition is made when it is not.
@@ -36,11 +37,11 @@ type Shared interface {
 	// UsageNow lists, by history, what is kept in those that this edge receives now. It does
 	// not wait, and has no edge receive a history.
 	UsageNow() map[string][]Usage
-	// OutOfReach says, by history, why those are out of reach that this edge receives, if that has been so
-	// for longer than calls wait for them; and, with an error that is an [ErrUnknown], why those cannot be
-	// defined that this edge has to define. It does not wait.
-	OutOfReach() map[string]error
-	// Retire puts a history out of force on all edges. What it has stays. Define brings it back.
+	// States says how each history stands that this edge has defined, or that all follow. A fault is in it
+	// when it has lasted for longer than calls wait. It does not wait.
+	States() map[string]State
+	// Retire takes a history from all edges that this one has defined and defines no more, unless a higher
+	// version of it is effective. What it has stays. Define brings it back.
 	Retire(history string) error
 }
 

@@ -3,6 +3,9 @@ package history
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/millrace/millrace/pubsub/pattern"
@@ -104,6 +107,22 @@ type Usage struct {
 	Oldest   time.Time `json:"oldest"` // when its oldest message was stored
 }
 
+// UsageError says which histories [Store].Usage does not list, and why.
+type UsageError struct{ Histories map[string]error }
+
+func (e *UsageError) Error() string {
+	return "not listed: " + strings.Join(slices.Sorted(maps.Keys(e.Histories)), ", ")
+}
+
+// Unwrap returns why.
+func (e *UsageError) Unwrap() []error { return slices.Collect(maps.Values(e.Histories)) }
+
+// HealthReporter is a [Store] that may not be able to store, for all its histories. A [Shared] one has States.
+type HealthReporter interface {
+	// Usable returns nil if messages can be stored, as far as is known, or why not. It waits for nothing.
+	Usable() error
+}
+
 // Store keeps histories. The contract, checked by historytest.Run:
 //
 //   - All methods may be called concurrently, Close aside.
@@ -147,7 +166,8 @@ type Store interface {
 	// returns when it is done, also on disk.
 	Purge(history, tenant, channel string) (removed int, err error)
 	// Usage lists what is stored, by history and tenant, also of histories that are in
-	// no configuration any more.
+	// no configuration any more. Where some are out of reach it lists the others, and returns a
+	// [*UsageError].
 	Usage() ([]Usage, error)
 	// Close closes the store. Append calls that are under way are finished, or fail.
 	Close() error

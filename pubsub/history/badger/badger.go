@@ -233,6 +233,7 @@ func (logger) Infof(string, ...any)  {}
 func (logger) Debugf(string, ...any) {}
 
 var (
-	_ history.Store = (*Store)(nil)
-	_ badger.Logger = logger{}
+	_ history.Store          = (*Store)(nil)
+	_ history.HealthReporter = (*Store)(nil)
+	_ badger.Logger          = logger{}
 )

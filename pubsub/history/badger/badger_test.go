@@ -215,6 +215,9 @@ func TestRefused(t *testing.T) {
 	if r := <-results; !errors.Is(r.Err, history.ErrUnavailable) || errors.Is(r.Err, history.ErrUnconfirmed) {
 		t.Errorf("without room: %v", r.Err)
 	}
+	if err := s.Usable(); err == nil || !strings.Contains(err.Error(), "less than the reserve") {
+		t.Errorf("usable: %v", err)
+	}
 	equal(t, "stored", payloads(page(t, s, "#", 0)), "")
 
 	s = open(t, Config{Dir: t.TempDir()})

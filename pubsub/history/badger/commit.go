@@ -215,6 +215,9 @@ func (s *Store) write(all []pending) error {
 	return nil
 }
 
+// Usable implements [history.HealthReporter].
+func (s *Store) Usable() error { return s.checkRoom() }
+
 func (s *Store) checkRoom() error {
 	reserve := s.reserve.Load()
 	if reserve == 0 {

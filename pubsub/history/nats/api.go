@@ -26,8 +26,8 @@ const (
 // defaultCallTimeout bounds a call.
 const defaultCallTimeout = 5 * time.Second
 
-// errNoLeader is returned when a replica without a leader answered for itself.
-var errNoLeader = errors.New("the stream has no leader")
+// ErrNoLeader is in the error when a replica without a leader answered for itself.
+var ErrNoLeader = errors.New("the stream has no leader")
 
 // errGone is returned for a message that the stream does not have.
 var errGone = errors.New("the message was removed")
@@ -141,10 +141,13 @@ func hasCode(err error, code jetstream.ErrorCode) bool {
 // JSErrCodeStreamNotFound if there is none.
 func (s *Store) streamInfo(ctx context.Context, stream string) (info jetstream.StreamInfo, err error) {
 	if err := s.callBy(s.ask, ctx, "STREAM.INFO."+stream, struct{}{}, &info); err != nil {
+		if hasCode(err, codeNoLeader) {
+			err = fmt.Errorf("%w: %w", ErrNoLeader, err)
+		}
 		return info, err
 	}
 	if info.Cluster != nil && info.Cluster.Leader == "" {
-		return info, errNoLeader
+		return info, ErrNoLeader
 	}
 	return info, nil
 }

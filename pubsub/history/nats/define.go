@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/internal/outage"
 	"github.com/millrace/millrace/pubsub/history"
 )
 
@@ -39,8 +43,10 @@ func (s *Store) Define(d history.Definition) error {
 		return err
 	}
 	if err != nil {
-		s.warn(notDefined, err)
 		signal(s.definesAgain)
+		return nil
+	}
+	if d.Retired {
 		return nil
 	}
 	return s.find(d.Name).awaitDefined(ctx)
@@ -49,94 +55,146 @@ func (s *Store) Define(d history.Definition) error {
 // wantedDefinition is what Define was called with last.
 type wantedDefinition struct {
 	definition history.Definition
-	replaces   bool // this process has put it in the place of another one, and that may not have arrived
-	done       bool
-	since      time.Time
-	why        error // it is not done
+	replaces   bool      // this process has put it in the place of another one, and that may not have arrived
+	done       bool      // the document has it, or keeps another one
+	made       bool      // then the stream was there
+	refused    bool      // what others have defined excludes it, until the document changes
+	since      time.Time // that it is not done, or cannot be used; zero: neither
+	why        error     // likewise
+}
+
+// supersedes reports whether the definition replaces that of a record.
+func (w *wantedDefinition) supersedes(r *record) bool {
+	if w.definition.Version != r.Version {
+		return w.definition.Version > r.Version
+	}
+	return r.Retired || w.replaces
+}
+
+// isDue reports whether there is a definition that the document may have to take. The caller holds s.mu.
+func (s *Store) isDue() bool {
+	for _, w := range s.wanted {
+		if s.isDueFor(&w) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Store) isDueFor(w *wantedDefinition) bool {
+	if !w.done || w.replaces {
+		return true
+	}
+	if s.doc == nil {
+		return false
+	}
+	r := s.doc.Histories[w.definition.Name] // a build that knows no versions may have dropped it
+	return r != nil && r.Version < w.definition.Version
 }
 
 // refusedError is a definition that stays refused.
 type refusedError struct{ error }
 
-// define brings the definition of a history that this process wants into the document.
+func (e *refusedError) Unwrap() error { return e.error }
+
+// define brings the definition of a history that this process wants into the document, and makes its stream. Where
+// both are done, it looks whether the history could be used, if nobody uses it here: then its session knows.
 func (s *Store) define(ctx context.Context, name string) (err error) {
-	defer func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if w, ok := s.wanted[name]; ok && err != nil {
-			w.why = err
-			s.wanted[name] = w
-		}
-	}()
 	s.mu.Lock()
-	w := s.wanted[name]
+	w, wanted := s.wanted[name]
+	due, used := wanted && s.isDueFor(&w), s.stream(name).running
 	s.mu.Unlock()
-	if w.done && !w.replaces {
+	if !wanted {
 		return nil
 	}
+	defer func() { s.noteDefined(&w, err) }()
+	if due {
+		if err := s.changeDefinition(ctx, &w); err != nil {
+			return err
+		}
+		w.done, w.replaces, w.made = true, false, false
+	}
+	switch {
+	case w.definition.Retired || s.find(name).isRetired():
+	case !w.made:
+		if _, err := s.ensureStream(ctx, name); err != nil {
+			return err
+		}
+		w.made = true
+	case !used:
+		return s.check(ctx, name)
+	}
+	return nil
+}
+
+// check looks whether a history that nobody uses here could be used.
+func (s *Store) check(ctx context.Context, name string) error {
+	if _, _, err := s.readDocument(ctx); err != nil {
+		return err
+	}
+	_, err := s.streamInfo(ctx, s.names.stream(name))
+	if err == nil || hasCode(err, jetstream.JSErrCodeStreamNotFound) { // who uses it makes it
+		return nil
+	}
+	return fmt.Errorf("the stream of history %s: %w", name, err)
+}
+
+// changeDefinition brings a definition into the document, unless that has one which it does not supersede.
+func (s *Store) changeDefinition(ctx context.Context, w *wantedDefinition) error {
 	d := w.definition
-	differs := false
-	err = s.changeDocument(ctx, func(doc *document) error {
-		differs = false
-		r := doc.Histories[name]
+	return s.changeDocument(ctx, func(doc *document) error {
+		r := doc.Histories[d.Name]
 		switch {
-		case r != nil && r.has(d):
+		case r == nil && d.Retired || r != nil && (r.has(d) || !w.supersedes(r)):
 			return errUnchanged
 		case r == nil:
-			r = &record{Epoch: newEpoch(), Count: s.find(name).epochs()}
-			doc.Histories[name] = r
-		case !r.Retired && !w.replaces:
-			differs = true
-			return errUnchanged
+			r = &record{Epoch: newEpoch(), Count: s.find(d.Name).epochs()}
+			doc.Histories[d.Name] = r
 		}
 		before := *r
 		r.set(d)
-		if before.Channels != nil {
+		if before.Channels != nil && !d.Retired {
 			if before.Retired || !before.keepsAs(r) {
 				r.Since = uint64(time.Now().UnixMilli())
 			}
 			r.Changing = before.Changing || before.Messages != r.Messages
 		}
-		r.Retired = false
 		if _, err := history.NewSet(doc.definitions()); err != nil {
 			return &refusedError{err}
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	if differs {
-		s.logDifference(name, d)
-	}
+}
+
+// noteDefined notes what define has done, and logs why it could not.
+func (s *Store) noteDefined(w *wantedDefinition, err error) {
+	name := w.definition.Name
+	var refused *refusedError
+	w.refused = errors.As(err, &refused)
 	s.mu.Lock()
-	if now := s.wanted[name]; reflect.DeepEqual(now.definition, d) {
-		s.wanted[name] = wantedDefinition{definition: d, done: true}
-		s.wake()
+	now, ok := s.wanted[name]
+	if ok = ok && reflect.DeepEqual(now.definition, w.definition); ok {
+		if w.why, w.since = err, now.since; err == nil {
+			w.since = time.Time{}
+		} else if w.since.IsZero() {
+			w.since = time.Now()
+		}
+		s.wanted[name] = *w
+		if w.done != now.done || w.refused != now.refused {
+			s.wake()
+		}
 	}
 	s.mu.Unlock()
-	_, err = s.ensureStream(ctx, name)
-	return err
-}
-
-// logDifference says that another definition is in force than this edge's configuration has.
-func (s *Store) logDifference(name string, d history.Definition) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.doc == nil { // this edge takes none of it: that was logged
-		return
+	switch {
+	case !ok || w.refused:
+	case err != nil:
+		s.faults.Note(notDefined+" "+name, err.Error(), outage.Line{
+			Level: zap.WarnLevel, Message: notDefined, Over: "a history is defined in NATS, and can be used",
+			Fields: []zap.Field{zap.String("history", name)}, Err: err,
+		})
+	default:
+		s.faults.End(notDefined + " " + name)
 	}
-	r := s.doc.Histories[name]
-	if r == nil {
-		return
-	}
-	s.log.Warn("a history is defined otherwise than in this edge's configuration; what is defined stays in force: change it by a reload, on any edge",
-		zap.String("history", name), zap.String("configured", describe(d)), zap.String("defined", describe(r.definition(name))))
-}
-
-func describe(d history.Definition) string {
-	return fmt.Sprintf("tenants %q, channels %q, messages %d, age %v, size %d, max_lag %v",
-		d.Tenants, d.Channels, d.Limits.Messages, d.Limits.Age, d.Limits.Size, d.MaxLag)
 }
 
 // Retire implements [history.Shared].
@@ -146,13 +204,18 @@ func (s *Store) Retire(name string) error {
 		s.mu.Unlock()
 		return history.ErrClosed
 	}
+	w := s.wanted[name]
 	delete(s.wanted, name)
+	s.wake()
 	s.mu.Unlock()
+	if w.definition.Retired {
+		return nil
+	}
 	ctx, done := context.WithTimeout(s.ctx, s.defineTimeout())
 	defer done()
 	return s.changeDocument(ctx, func(doc *document) error {
 		r := doc.Histories[name]
-		if r == nil || r.Retired {
+		if r == nil || r.Retired || r.Version > w.definition.Version {
 			return errUnchanged
 		}
 		r.Retired = true
@@ -160,47 +223,37 @@ func (s *Store) Retire(name string) error {
 	})
 }
 
-// defineLoop defines what could not be while NATS was out of reach.
+// checkEach is how often an edge looks whether it could use the histories that it does not use.
+func (s *Store) checkEach() time.Duration { return 6 * s.patience }
+
+// defineLoop defines what could not be while NATS was out of reach, what others have replaced by a lower version, and
+// looks after histories that are not used.
 func (s *Store) defineLoop(ctx context.Context) {
-	for {
+	refusals := map[string]string{} // that were logged
+	for pause := s.checkEach(); ; {
 		select {
 		case <-s.definesAgain:
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return
 		}
-		for again := true; again; {
-			again = false
-			s.mu.Lock()
-			var list []string
-			for name, w := range s.wanted {
-				if !w.done || w.replaces {
-					list = append(list, name)
-				}
-			}
-			s.mu.Unlock()
-			for _, name := range list {
-				calling, done := context.WithTimeout(ctx, s.callTimeout)
-				err := s.define(calling, name)
-				done()
-				var refused *refusedError
-				switch {
-				case errors.As(err, &refused):
-					s.log.Error("a history cannot be defined", zap.Error(err))
-					s.mu.Lock()
-					delete(s.wanted, name)
-					s.mu.Unlock()
-				case err != nil:
-					again = true
-					s.warn(notDefined, err)
-				}
-			}
-			if !again {
-				s.faults.End(notDefined)
-			}
-			select {
-			case <-time.After(time.Second):
-			case <-ctx.Done():
-				return
+		s.mu.Lock()
+		names := slices.Sorted(maps.Keys(s.wanted))
+		s.mu.Unlock()
+		pause = s.checkEach()
+		for _, name := range names {
+			calling, done := context.WithTimeout(ctx, s.callTimeout)
+			err := s.define(calling, name)
+			done()
+			var refused *refusedError
+			switch is := errors.As(err, &refused); {
+			case is && refusals[name] != err.Error():
+				refusals[name] = err.Error()
+				s.log.Error("a history cannot be defined", zap.String("history", name), zap.Error(err))
+			case !is && err != nil:
+				pause = time.Second
+			case err == nil:
+				delete(refusals, name)
 			}
 		}
 	}

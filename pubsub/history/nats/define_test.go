@@ -29,9 +29,10 @@ func TestDefinitions(t *testing.T) {
 		return func() bool { h := f.set.Find("h"); return h != nil && h.Limits.Messages == messages }
 	}
 	fb.await(t, "the definition of the first", is(fb, 100))
-	if text := logs.All(); len(text) != 1 || !strings.Contains(text[0].Message, "defined otherwise") || text[0].ContextMap()["history"] != "h" {
-		t.Errorf("logged %v", text)
-	}
+	await(t, "a line about the difference", func() bool {
+		lines := logs.FilterField(zap.String("kept", "messages 100 (configured: 7)")).All()
+		return len(lines) == 1 && lines[0].ContextMap()["history"] == "h" && strings.Contains(lines[0].ContextMap()["remedy"].(string), "`version 1`")
+	})
 	// The same again changes nothing; another one does, as it is a reload.
 	define(t, b, definition("h", func(d *history.Definition) { d.Limits.Messages = 7 }))
 	fb.await(t, "the definition of the first", is(fb, 100))

@@ -34,7 +34,8 @@ type record struct {
 	Created  bool     `json:"created,omitempty"`  // the stream was made; if it is gone, the epoch ends
 	Changing bool     `json:"changing,omitempty"` // Messages was changed, and the stream may not have it
 	Retired  bool     `json:"retired,omitempty"`
-	Since    uint64   `json:"since,omitempty"` // as history.Scope.Since
+	Version  int      `json:"version,omitempty"` // as history.Definition.Version
+	Since    uint64   `json:"since,omitempty"`   // as history.Scope.Since
 	Tenants  []string `json:"tenants,omitempty"`
 	Channels []string `json:"channels"`
 	Messages int      `json:"messages"`
@@ -56,13 +57,16 @@ func newEpoch() string {
 
 func (r *record) definition(name string) history.Definition {
 	return history.Definition{
-		Name: name, Tenants: r.Tenants, Channels: r.Channels, MaxLag: time.Duration(r.MaxLagMS) * time.Millisecond,
+		Name: name, Version: r.Version, Retired: r.Retired, Tenants: r.Tenants, Channels: r.Channels, MaxLag: time.Duration(r.MaxLagMS) * time.Millisecond,
 		Limits: history.Limits{Messages: r.Messages, Age: time.Duration(r.AgeMS) * time.Millisecond, Size: r.Size},
 	}
 }
 
-// set puts a definition into a record.
+// set puts a definition into a record. One that is retired keeps the rest.
 func (r *record) set(d history.Definition) {
+	if r.Version, r.Retired = d.Version, d.Retired; d.Retired {
+		return
+	}
 	r.Tenants, r.Channels = d.Tenants, d.Channels
 	r.Messages, r.AgeMS, r.Size = d.Limits.Messages, d.Limits.Age.Milliseconds(), d.Limits.Size
 	r.MaxLagMS = d.MaxLag.Milliseconds()
@@ -72,7 +76,10 @@ func (r *record) set(d history.Definition) {
 func (r *record) has(d history.Definition) bool {
 	var other record
 	other.set(d)
-	return !r.Retired && r.keepsAs(&other) && r.Messages == other.Messages && r.AgeMS == other.AgeMS &&
+	if r.Version != d.Version || r.Retired != d.Retired || d.Retired {
+		return r.Version == d.Version && r.Retired && d.Retired
+	}
+	return r.keepsAs(&other) && r.Messages == other.Messages && r.AgeMS == other.AgeMS &&
 		r.Size == other.Size && r.MaxLagMS == other.MaxLagMS
 }
 
@@ -209,10 +216,16 @@ func (s *Store) putInForce(doc *document, revision uint64) {
 	}
 	set, err := history.NewSet(doc.definitions())
 	if err != nil {
-		s.log.Error("the definitions of histories in NATS are not valid; those before stay in force", zap.Error(err))
+		if s.invalid == nil {
+			s.log.Error("the definitions of histories in NATS are not valid; those before stay in force", zap.Error(err))
+		}
+		s.invalid = err
 		return
 	}
-	s.doc, s.revision, s.set = doc, revision, set
+	s.doc, s.revision, s.set, s.invalid = doc, revision, set, nil
+	if s.isDue() {
+		signal(s.definesAgain)
+	}
 	for name, r := range doc.Histories {
 		s.stream(name).define(*r)
 	}

@@ -35,7 +35,7 @@ func (s *Store) ensureStream(ctx context.Context, name string) (r record, err er
 		switch {
 		case hasCode(err, jetstream.JSErrCodeStreamNotFound) && r.Created:
 			if !s.isMissing(ctx, name) {
-				return r, errNoLeader
+				return r, ErrNoLeader
 			}
 			if err := s.beginAnew(ctx, name, r.Epoch, false); err != nil {
 				return r, err
@@ -124,7 +124,17 @@ func (s *Store) explain(name string, r *record, err error) error {
 	case errors.Is(err, client.ErrNoResponders):
 		return fmt.Errorf("JetStream is not enabled, or not ready: %w", err)
 	case hasCode(err, codeMaxBytesRequired), hasCode(err, codeMaxBytesTooLarge), hasCode(err, codeStorageExceeded):
-		return fmt.Errorf("the size of history %s, %d bytes now and in each replica, is more than its account or servers have room for: %w", name, r.Size, err)
+		return fmt.Errorf("the size of history %s, %d bytes now and in each replica, is more than its account or servers have room for: %w: %w", name, r.Size, ErrStream, err)
+	}
+	if hasCode(err, codeNoLeader) {
+		return fmt.Errorf("the stream of history %s: %w: %w", name, ErrNoLeader, err)
+	}
+	var refused *jetstream.APIError
+	if errors.As(err, &refused) {
+		return fmt.Errorf("the stream of history %s, with %d replicas: %w: %w", name, s.options().Replicas, ErrStream, err)
 	}
 	return fmt.Errorf("the stream of history %s: %w", name, err)
 }
+
+// ErrStream is in the error about a stream that NATS does not make, or not change.
+var ErrStream = errors.New("NATS does not make it")

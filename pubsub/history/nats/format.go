@@ -8,7 +8,8 @@ import "github.com/millrace/millrace/pubsub/history"
 //
 // A version that does not know a member of the document drops it when it changes the
 // document. So a member that must not be lost makes another format, and so does whatever an
-// older version would misread in a stream.
+// older version would misread in a stream. The version of a record may be lost: edges that have
+// a higher one configured put theirs in again.
 const documentFormat = 1
 
 // checkFormat returns a [history.ErrFormat] for a document that this version does not read.

@@ -1,17 +1,13 @@
 package nats
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"maps"
 	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/millrace/millrace/internal/outage"
-	"github.com/millrace/millrace/pubsub/history"
 )
 
 // announce says when the history has been out of reach for longer than calls wait for it, and when it is back.
@@ -61,24 +57,3 @@ func (st *stream) setAway(away bool) (why error) {
 
 // errNotReceived is why a history is out of reach before the first attempt to receive it has ended.
 var errNotReceived = errors.New("it has not been received yet")
-
-// OutOfReach implements [history.Shared].
-func (s *Store) OutOfReach() map[string]error {
-	all := map[string]error{}
-	s.mu.Lock()
-	for name, w := range s.wanted {
-		if !w.done && time.Since(w.since) > s.patience {
-			all[name] = fmt.Errorf("%w, since it could not be defined: %w", history.ErrUnknown, cmp.Or(w.why, errNotReceived))
-		}
-	}
-	streams := maps.Clone(s.streams)
-	s.mu.Unlock()
-	for name, st := range streams {
-		st.mu.Lock()
-		if st.away {
-			all[name] = cmp.Or(st.why, errNotReceived)
-		}
-		st.mu.Unlock()
-	}
-	return all
-}

@@ -1,7 +1,6 @@
 package nats
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -94,8 +93,8 @@ func TestOutOfReach(t *testing.T) {
 	follow(t, b, "h")
 	link.Hold()
 	f.await(t, "the word that it is out of reach", func() bool { return slices.Equal(f.reach, []bool{false}) })
-	if out := b.OutOfReach(); len(out) != 1 || out["h"] == nil || errors.Is(out["h"], history.ErrUnknown) {
-		t.Errorf("out of reach: %v", out)
+	if state := b.States()["h"]; state.Err == nil || !state.InUse || state.Effective == nil {
+		t.Errorf("out of reach: %+v", state)
 	}
 	if r := try(b, "h", "t", "c", "no"); !errors.Is(r.Err, history.ErrUnavailable) {
 		t.Errorf("a publish: %v", r.Err)
@@ -104,18 +103,8 @@ func TestOutOfReach(t *testing.T) {
 	link.Resume()
 	f.await(t, "the word that it is back", func() bool { return slices.Equal(f.reach, []bool{false, true}) })
 	awaitHead(t, b, "h", at)
-	if out := b.OutOfReach(); len(out) > 0 || len(f.skipped) > 0 {
-		t.Errorf("out of reach: %v; skipped to %v", out, f.skipped)
-	}
-}
-
-// A history that could not be defined is named, with the reason.
-func TestNotDefined(t *testing.T) {
-	t.Parallel()
-	b := open(t, natstest.Connect(natstest.Server(t, natstest.Core)), impatient, withShortCalls)
-	define(t, b, definition("h"))
-	await(t, "the history to be named", func() bool { return errors.Is(b.OutOfReach()["h"], history.ErrUnknown) })
-	if why := b.OutOfReach()["h"]; errors.Is(why, errNotReceived) || errors.Is(why, context.Canceled) {
-		t.Errorf("no reason: %v", why)
+	await(t, "the state", func() bool { return b.States()["h"].Err == nil })
+	if len(f.skipped) > 0 {
+		t.Errorf("skipped to %v", f.skipped)
 	}
 }

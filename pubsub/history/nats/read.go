@@ -212,29 +212,54 @@ func (s *Store) UsageNow() map[string][]history.Usage {
 	return all
 }
 
-// Usage implements [history.Store].
+// Usage implements [history.Store]. It asks all histories at once: each may be out of reach.
 func (s *Store) Usage() (all []history.Usage, err error) {
 	s.mu.Lock()
-	closed, doc := s.closed, s.doc
+	closed, names := s.closed, map[string]bool{}
+	for name, w := range s.wanted {
+		names[name] = !w.definition.Retired
+	}
+	if s.doc != nil {
+		for name := range s.doc.Histories {
+			names[name] = true
+		}
+	}
 	s.mu.Unlock()
-	switch {
-	case closed:
+	if closed {
 		return nil, history.ErrClosed
-	case doc == nil:
-		return nil, history.ErrUnavailable
 	}
-	for name := range doc.Histories {
-		st, err := s.reach(s.ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		list, err := st.usage()
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, list...)
+	type listed struct {
+		name string
+		list []history.Usage
+		err  error
 	}
-	return all, nil
+	answers, asked := make(chan listed, len(names)), 0
+	for name, is := range names {
+		if !is {
+			continue
+		}
+		asked++
+		go func() {
+			st, err := s.reach(s.ctx, name)
+			var list []history.Usage
+			if err == nil {
+				list, err = st.usage()
+			}
+			answers <- listed{name, list, err}
+		}()
+	}
+	failed := map[string]error{}
+	for range asked {
+		if a := <-answers; a.err != nil {
+			failed[a.name] = a.err
+		} else {
+			all = append(all, a.list...)
+		}
+	}
+	if len(failed) > 0 {
+		err = &history.UsageError{Histories: failed}
+	}
+	return all, err
 }
 
 // usage lists what is kept, in steps between which others have the lock.

@@ -99,6 +99,7 @@ type Store struct {
 	streams  map[string]*stream // those that are defined, or wanted
 	doc      *document          // nil: not known yet
 	revision uint64             // of doc
+	invalid  error              // why a newer one is not taken; nil: there is none
 	set      *history.Set       // of doc
 	changed  chan struct{}      // closed when what is above changes
 }

@@ -183,6 +183,13 @@ func (st *stream) define(r record) {
 	st.wake()
 }
 
+// isRetired reports whether no edge keeps the history any more.
+func (st *stream) isRetired() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.record != nil && st.record.Retired
+}
+
 // epochs returns the highest count of an epoch that was seen.
 func (st *stream) epochs() uint64 {
 	st.mu.Lock()

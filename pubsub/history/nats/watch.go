@@ -14,7 +14,7 @@ import (
 // What a log says while the definitions cannot be followed, or made.
 const (
 	notFollowed = "the definitions of histories in NATS cannot be followed"
-	notDefined  = "a history is not defined in NATS yet"
+	notDefined  = "a history is not defined in NATS yet, or cannot be used"
 )
 
 // watchLoop follows the document.
@@ -150,7 +150,7 @@ func (s *Store) redefine(doc *document, revision uint64) {
 	defer s.mu.Unlock()
 	s.doc, s.revision = nil, 0
 	for name, w := range s.wanted { // the follower is told when they are defined again
-		w.done = false
+		w.done, w.made = false, false
 		s.wanted[name] = w
 	}
 	signal(s.definesAgain)
@@ -158,18 +158,23 @@ func (s *Store) redefine(doc *document, revision uint64) {
 		zap.Uint64("revision", revision), zap.Int("histories", len(doc.Histories)))
 }
 
-// notifyLoop tells the follower what is in force, whenever that or the follower changes.
+// notifyLoop tells the follower what is in force, whenever that or the follower changes, and the log
+// where that is something else than this edge has configured.
 func (s *Store) notifyLoop(ctx context.Context) {
 	var told *document
 	var toldTo history.Follower
+	drifts := map[string]string{}
 	for {
 		s.mu.Lock()
 		changed, doc, set, follower := s.changed, s.doc, s.set, s.follower
 		pending := false // then what was told before, or is configured, stays in force
 		for _, w := range s.wanted {
-			pending = pending || !w.done
+			pending = pending || !w.done && !w.refused
 		}
 		s.mu.Unlock()
+		if doc != nil && follower != nil && !pending {
+			s.logDrift(drifts)
+		}
 		if doc != nil && follower != nil && !(pending && follower != toldTo) && (doc != told || follower != toldTo) {
 			since := map[string]uint64{}
 			for name, r := range doc.Histories {
