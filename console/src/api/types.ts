@@ -211,10 +211,30 @@ export interface HistoryUsage {
   readonly oldest: string;
 }
 
+/** What all edges follow of a history. */
+export interface EffectiveHistory {
+  readonly version: number;
+  readonly messages: number; // of each channel
+  readonly age_seconds: number;
+  readonly size: number; // bytes
+  readonly max_lag_seconds: number; // 0: none
+}
+
+/** An option in which the edge's configuration differs from what all edges follow. */
+export interface HistoryDifference {
+  readonly field: string;
+  readonly configured: string;
+  readonly effective: string;
+}
+
 export interface HistoryTotal extends Omit<HistoryUsage, "tenant" | "oldest"> {
   readonly configured: boolean;
   readonly tenants: number;
   readonly oldest?: string;
+  readonly effective?: EffectiveHistory | null; // none: nobody keeps it, or that is not known
+  readonly drift?: readonly HistoryDifference[];
+  readonly remedy?: string; // what to do about drift
+  readonly error?: string; // why the edge cannot use it
 }
 
 export interface HistoryList {

@@ -2,10 +2,10 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { ApiError } from "../api/problem.js";
-import type { HistoryList, HistoryTotal, HistoryUsage } from "../api/types.js";
-import { count, size } from "../lib/format.js";
+import type { EffectiveHistory, HistoryList, HistoryTotal, HistoryUsage } from "../api/types.js";
+import { count, duration, size } from "../lib/format.js";
 import { searchOf } from "../lib/route.js";
-import { Badge, Code, Empty, Facts, Heading, Loading, Name, Stale, Time } from "../ui/bits.js";
+import { Badge, Code, Empty, type Fact, Facts, Heading, Loading, Name, Stale, Time } from "../ui/bits.js";
 import { useConsole, useManager } from "../ui/context.js";
 import { usePoll } from "../ui/hooks.js";
 import { type Column, Pages, Table } from "../ui/table.js";
@@ -134,8 +134,18 @@ function Totals({
             <h2>
               <Name text={total.history} />
             </h2>
-            {!total.configured && <Badge mood="warn">not configured any more</Badge>}
+            {!total.configured && (
+              <Badge mood="warn">{total.effective ? "not configured here" : "not configured any more"}</Badge>
+            )}
+            {total.error && <Badge mood="bad">cannot be used</Badge>}
+            {total.configured && (total.drift ?? []).length > 0 && <Badge mood="warn">drift</Badge>}
           </div>
+          {total.error && (
+            <p class="note bad">
+              <Name text={total.error} most={500} />
+            </p>
+          )}
+          <Drift of={total} />
           <Facts
             of={[
               ["Tenants", count(total.tenants)],
@@ -143,6 +153,7 @@ function Totals({
               ["Messages", count(total.messages)],
               ["Size", size(total.bytes)],
               ["Oldest message", <Time at={total.oldest} key="oldest" />],
+              ...limits(total.effective),
             ]}
           />
           {manager && (
@@ -158,6 +169,40 @@ function Totals({
           )}
         </article>
       ))}
+    </div>
+  );
+}
+
+/** What all edges follow. */
+function limits(effective: EffectiveHistory | null | undefined): Fact[] {
+  if (!effective) return [];
+  return [
+    ["Version", String(effective.version)],
+    ["Messages of a channel", `up to ${count(effective.messages)}`],
+    ["Age", `up to ${duration(effective.age_seconds * 1000)}`],
+    ["Size at most", size(effective.size)],
+    ["Lag", effective.max_lag_seconds === 0 ? "any" : `up to ${duration(effective.max_lag_seconds * 1000)}`],
+  ];
+}
+
+/** In what this edge's file differs from what all edges follow, and what to do. */
+function Drift({ of: { drift, remedy } }: { of: HistoryTotal }): JSX.Element | null {
+  if (!drift || drift.length === 0) return null;
+  return (
+    <div class="note">
+      <p>The edges do not follow this edge’s file:</p>
+      <ul>
+        {drift.map(({ field, configured, effective }) => (
+          <li key={field}>
+            {field}: <Code text={effective} />, in the file <Code text={configured} />
+          </li>
+        ))}
+      </ul>
+      {remedy && (
+        <p>
+          To change this: <Name text={remedy} most={500} />.
+        </p>
+      )}
     </div>
   );
 }
