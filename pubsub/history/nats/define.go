@@ -71,25 +71,26 @@ func (w *wantedDefinition) supersedes(r *record) bool {
 	return r.Retired || w.replaces
 }
 
-// isDue reports whether there is a definition that the document may have to take. The caller holds s.mu.
-func (s *Store) isDue() bool {
-	for _, w := range s.wanted {
-		if s.isDueFor(&w) {
-			return true
-		}
-	}
-	return false
-}
+// isDue reports whether the document may have to take a definition. The caller holds s.mu.
+func (s *Store) isDue(w *wantedDefinition) bool { return !w.done || w.replaces || s.isBehind(w) }
 
-func (s *Store) isDueFor(w *wantedDefinition) bool {
-	if !w.done || w.replaces {
-		return true
-	}
-	if s.doc == nil {
+// isBehind reports whether the document has a lower version of a definition that it had, as a build that knows no
+// versions drops them. The caller holds s.mu.
+func (s *Store) isBehind(w *wantedDefinition) bool {
+	if s.doc == nil || !w.done {
 		return false
 	}
-	r := s.doc.Histories[w.definition.Name] // a build that knows no versions may have dropped it
+	r := s.doc.Histories[w.definition.Name]
 	return r != nil && r.Version < w.definition.Version
+}
+
+// look has defineLoop look at what the document that has come means for what this process wants. The caller holds s.mu.
+func (s *Store) look() {
+	for _, w := range s.wanted {
+		if w.refused || s.isBehind(&w) {
+			signal(s.definesAgain)
+		}
+	}
 }
 
 // refusedError is a definition that stays refused.
@@ -102,7 +103,7 @@ func (e *refusedError) Unwrap() error { return e.error }
 func (s *Store) define(ctx context.Context, name string) (err error) {
 	s.mu.Lock()
 	w, wanted := s.wanted[name]
-	due, used := wanted && s.isDueFor(&w), s.stream(name).running
+	due, used := wanted && s.isDue(&w), s.stream(name).running
 	s.mu.Unlock()
 	if !wanted {
 		return nil
@@ -143,8 +144,14 @@ func (s *Store) check(ctx context.Context, name string) error {
 func (s *Store) changeDefinition(ctx context.Context, w *wantedDefinition) error {
 	d := w.definition
 	return s.changeDocument(ctx, func(doc *document) error {
+		s.mu.Lock()
+		now, wanted := s.wanted[d.Name]
+		wanted = wanted && reflect.DeepEqual(now.definition, d) && s.isDue(&now)
+		s.mu.Unlock()
 		r := doc.Histories[d.Name]
 		switch {
+		case !wanted: // any more: it was defined meanwhile, and perhaps retired again
+			return errUnchanged
 		case r == nil && d.Retired || r != nil && (r.has(d) || !w.supersedes(r)):
 			return errUnchanged
 		case r == nil:

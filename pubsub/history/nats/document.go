@@ -223,9 +223,7 @@ func (s *Store) putInForce(doc *document, revision uint64) {
 		return
 	}
 	s.doc, s.revision, s.set, s.invalid = doc, revision, set, nil
-	if s.isDue() {
-		signal(s.definesAgain)
-	}
+	s.look()
 	for name, r := range doc.Histories {
 		s.stream(name).define(*r)
 	}

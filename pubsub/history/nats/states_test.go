@@ -73,6 +73,7 @@ func TestUnusable(t *testing.T) {
 		server := natstest.Server(t)
 		s := open(t, natstest.Connect(server), impatient)
 		define(t, s, definition("h"))
+		fine(t, s)
 		kv, err := operator(t, server.ClientURL()).KeyValue(t.Context(), "p_histories")
 		must(t, err)
 		entry, err := kv.Get(t.Context(), "definitions")
