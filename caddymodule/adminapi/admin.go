@@ -42,6 +42,7 @@ func init() { caddy.RegisterModule(new(Admin)) }
 //	GET    /pubsub/edges                      the edges of the overlay, and how they are
 //	GET    /pubsub/overview                   the same with their last 15 minutes
 //	POST   /pubsub/edges/{edge}/drain         drains one of them
+//	POST   /pubsub/members/{member}/remove    removes a member of the cluster of the NATS servers inside edges: {running, lost}
 //	GET    /pubsub/histories                  what is kept on this edge, by history and tenant; ?history=…, ?tenant=…, ?limit=…, ?cursor=…
 //	POST   /pubsub/histories/read             a page of messages: {history, tenant, pattern, after, limit}
 //	POST   /pubsub/histories/purge            deletes messages: {history, tenant, channel}, or {history, all}

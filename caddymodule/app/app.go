@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/netip"
 	"sync"
 
@@ -166,6 +167,28 @@ func (a *App) Storing() (storing, known bool) {
 		}
 	}
 	return false, false
+}
+
+// Quorum returns the members of the cluster that a server inside the edge belongs to; known is
+// false where there is none.
+func (a *App) Quorum() (q guest.Quorum, known bool) {
+	for _, module := range []any{a.broker, a.store} {
+		if keeper, ok := module.(guest.MemberKeeper); ok && !known {
+			q, known = keeper.Members()
+		}
+	}
+	return q, known
+}
+
+// RemoveMember takes a member out of that cluster, see [guest.MemberKeeper].
+func (a *App) RemoveMember(ctx context.Context, name string, how guest.RemoveOptions) (removal guest.Removal, err error) {
+	err = guest.ErrNoMembers
+	for _, module := range []any{a.broker, a.store} {
+		if keeper, ok := module.(guest.MemberKeeper); ok && errors.Is(err, guest.ErrNoMembers) {
+			removal, err = keeper.RemoveMember(ctx, name, how)
+		}
+	}
+	return removal, err
 }
 
 var (

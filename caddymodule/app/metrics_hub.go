@@ -8,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/presence"
 	"github.com/millrace/millrace/tokenstore"
@@ -33,6 +34,7 @@ type snapshot struct {
 	writable bool                       // the token store takes changes
 	replicas struct{ current, all int } // of the token store; zero: it has none
 	storing  *bool                      // the embedded NATS server's part in it; nil: there is none
+	quorum   *guest.Quorum              // of the embedded NATS servers; nil: there is no cluster
 	byTenant bool                       // tenants are counted
 	kept     map[string]historyUsage    // by history; nil: there is no store of histories
 
@@ -163,6 +165,24 @@ var hubFamilies = []family{
 				add(number01(*s.storing))
 			}
 		}),
+	newFamily(prometheus.GaugeValue, "embedded_members",
+		"Members of the cluster of the embedded NATS servers, by their state, as this edge knows them.", []string{"state"},
+		func(s *snapshot, add func(float64, ...string)) {
+			if s.quorum == nil {
+				return
+			}
+			count := map[string]int{}
+			for _, m := range s.quorum.Members {
+				count[m.State]++
+			}
+			for _, state := range guest.MemberStates {
+				add(float64(count[state]), state)
+			}
+		}),
+	quorumFamily("embedded_quorum_up", "1: a majority of the embedded NATS servers runs, and one of them leads; 0: nothing can be stored.",
+		func(q *guest.Quorum) float64 { return number01(q.Up()) }),
+	quorumFamily("embedded_quorum_spare", "How many of the running embedded NATS servers may be lost; below 0: fewer run than must.",
+		func(q *guest.Quorum) float64 { return float64(q.Spare()) }),
 	newFamily(prometheus.GaugeValue, "token_store_replicas",
 		"Servers that are to have the tokens of token_store nats, by whether they have all of them, as their leader said in the last 10 s.", []string{"state"},
 		func(s *snapshot, add func(float64, ...string)) {
@@ -180,6 +200,15 @@ var hubFamilies = []family{
 		func(m pubsub.TenantMetrics) float64 { return float64(m.Deliveries) }),
 	tenantFamily("tenant_share_wait_seconds_total", "Time that messages, PINGs, connections and pages of histories waited for the share of their tenant, or issuer, by tenant.",
 		func(m pubsub.TenantMetrics) float64 { return m.Paused.Seconds() }),
+}
+
+// quorumFamily is there only where an embedded NATS server is in a cluster.
+func quorumFamily(name, help string, value func(*guest.Quorum) float64) family {
+	return newFamily(prometheus.GaugeValue, name, help, nil, func(s *snapshot, add func(float64, ...string)) {
+		if s.quorum != nil {
+			add(value(s.quorum))
+		}
+	})
 }
 
 // presenceFamily is there only where the edge has presence.
@@ -252,6 +281,9 @@ func newSnapshot() *snapshot {
 	s.replicas.current, s.replicas.all = live.edge.store.replicas()
 	if storing, known := a.Storing(); known {
 		s.storing = &storing
+	}
+	if q, known := a.Quorum(); known {
+		s.quorum = &q
 	}
 	return s
 }

@@ -39,6 +39,7 @@ func filled() *snapshot {
 	storing := true
 	s := &snapshot{draining: true, writable: true, broker: "memory", byTenant: true, storing: &storing}
 	s.replicas.current, s.replicas.all = 61, 123
+	s.quorum = &guest.Quorum{Leader: "a", Needed: 40, Running: 164, Members: []guest.Member{{State: guest.MemberLeader}, {State: guest.MemberOffline}}}
 	s.kept = map[string]historyUsage{"chat": {81, 82}, "prices": {83, 84}}
 	s.histories = historiesOf(85)
 	s.Metrics = pubsub.Metrics{
@@ -135,7 +136,7 @@ func TestMetricsStartAtZero(t *testing.T) {
 	full := filled()
 	full.WriteLatency = pubsub.Histogram{}
 	full.Tenants = nil
-	full.replicas.all, full.storing = 0, nil // of edges with NATS alone
+	full.replicas.all, full.storing, full.quorum = 0, nil, nil // of edges with NATS alone
 	var want []string
 	for _, line := range series(full) {
 		name, _, _ := strings.Cut(line, " ")

@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/caddymodule/overlay"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/history"
@@ -47,6 +48,22 @@ func (r *Running) Edges() []pubsub.Edge {
 
 // Overlay is the edges that operators administer from this one.
 func (r *Running) Overlay() *overlay.Overlay { return r.edge.others }
+
+// What operators do with members, in the words of guests.
+type (
+	RemoveOptions = guest.RemoveOptions
+	Removal       = guest.Removal
+	MemberError   = guest.MemberError
+)
+
+// RemoveMember takes a member out of the cluster of the NATS servers inside edges, see
+// [guest.MemberKeeper].
+func (r *Running) RemoveMember(ctx context.Context, name string, how RemoveOptions) (Removal, error) {
+	if a := r.edge.inForce(); a != nil {
+		return a.RemoveMember(ctx, name, how)
+	}
+	return Removal{}, guest.ErrNoMembers
+}
 
 // Writable reports whether the token store takes changes, as far as it knows.
 func (r *Running) Writable() bool { return r.edge.store.writable() }

@@ -60,6 +60,12 @@ func (e *edge) status() overlay.Status {
 		s.Region, s.MaxConnections = a.Region, a.limits.MaxConnections
 		s.Host, _ = a.AnnouncedHost()
 		s.Broker.Driver, s.Store.Driver = driver(a.broker), driver(a.store)
+		if q, known := a.Quorum(); known {
+			s.Quorum = &overlay.Quorum{Leader: q.Leader, Needed: q.Needed, Running: q.Running}
+			for _, m := range q.Members {
+				s.Quorum.Members = append(s.Quorum.Members, overlay.QuorumMember(m))
+			}
+		}
 	}
 	return s
 }

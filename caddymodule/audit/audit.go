@@ -184,7 +184,7 @@ func (a *Audit) Operated(o hook.Operation) {
 	}
 	message := "token operation"
 	switch o.Name {
-	case "login", "logout", "confirm", "live_tail", "disconnect", "drain", "history_read", "history_purge":
+	case "login", "logout", "confirm", "live_tail", "disconnect", "drain", "member_remove", "history_read", "history_purge":
 		message = "operation"
 	}
 	a.log.Info(message, fields...)

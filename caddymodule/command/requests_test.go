@@ -77,6 +77,21 @@ func TestRequests(t *testing.T) {
 			0, "A     a   here    1        5            no      not usable  -\nB     b   silent  -        -            -       -           2030-01-01T00:00:00Z\n\n" +
 				"A: tokens: login_refused, since 2030-01-01T00:00:00Z: why (text)\nB: no answer\n", "",
 		},
+		{
+			"edges", []call{{"GET /pubsub/edges", `{"edges":[{"id":"a","name":"A","state":"here","status":{"quorum":{"leader":"e1","needed":3,"running":3,"members":[{"name":"e1","state":"leader","replicas":2},` +
+				`{"name":"e2","state":"lagging","behind":7,"replicas":2,"lagging":1},{"name":"e4","state":"offline","since":"2030-01-01T00:00:00Z"},{"name":"e5","state":"current"}]}}}]}`}},
+			0, "e2           lagging  -                     7       2, 1 lagging\ne4           offline  2030-01-01T00:00:00Z  0       0\ne5           current  -                     0       0\n\n" +
+				"3 of 4 members run, and 3 must: one more loss stops the cluster. Start the offline members, or remove those that do not come back: pubsub edges remove <member>\n", "",
+		},
+		{
+			"edges remove e4 --lost", []call{
+				{`POST /pubsub/members/e4/remove {"lost":true,"running":false}`, `{"member":"e4","removed":true,"moving":["KV_x: 2 of 3 replicas have everything"],"short":[]}`},
+				{`POST /pubsub/members/e4/remove {"lost":true,"running":false}`, `{"member":"e4","removed":true,"moving":[],"short":["KV_x: few"]}`},
+			}, 0, "e4 is removed from the cluster.\nKV_x: few\n", "e4: KV_x: 2 of 3 replicas have everything\n",
+		},
+		{"edges remove e4 --running", []call{{`POST /pubsub/members/e4/remove {"lost":false,"running":true}`, `{"member":"e4","removed":true}`}}, 0, "Stop its edge now", ""},
+		{"edges remove e4 --wait 0s", []call{{"", `{"member":"e4","moving":["KV_x: has a replica on the member"]}`}}, 1, "", "it is not removed yet; repeat the command"},
+		{"edges remove e9", []call{{"", refused}}, 1, "", "no room (400 full)"},
 		{ // of the edges, this one is the last; one that fails keeps none of the others
 			"drain --all", []call{
 				{"GET /pubsub/edges", `{"edges":[{"id":"a","name":"A"},{"id":"b","name":"B"},{"id":"c","name":"C","state":"silent","lost":true}]}`},

@@ -36,7 +36,7 @@ var messageCalls = map[string]bool{"POST /histories/read": true}
 // The calls for which a password must have been typed a moment ago.
 var confirmedCalls = map[string]bool{
 	"POST /master-tokens": true, "POST /master-tokens/{id}/rotate": true, "DELETE /master-tokens/{id}": true,
-	"POST /histories/purge": true,
+	"POST /histories/purge": true, "POST /members/{member}/remove": true,
 }
 
 // routes are the calls of the API, below its path.

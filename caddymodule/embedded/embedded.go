@@ -3,6 +3,7 @@
 package embedded
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -174,6 +175,24 @@ func (s *Server) Storing() (storing, known bool) {
 		return true
 	})
 	return storing, known
+}
+
+// Members implements [natsguest.Server].
+func (s *Server) Members() (q guest.Quorum, known bool) { return s.runningMembers().quorum() }
+
+// RemoveMember implements [natsguest.Server].
+func (s *Server) RemoveMember(ctx context.Context, name string, how guest.RemoveOptions) (guest.Removal, error) {
+	return s.runningMembers().remove(ctx, name, how)
+}
+
+func (s *Server) runningMembers() (m *members) {
+	servers.Range(func(key, v any) bool {
+		if key == s.ServerKey() {
+			m = v.(*running).members
+		}
+		return true
+	})
+	return m
 }
 
 // options returns the options of nats-server.

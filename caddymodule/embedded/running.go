@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -15,6 +16,7 @@ type running struct {
 	*server.Server
 	connect nats.Option // connects to it inside the process
 	storage *storage
+	members *members
 	log     logger
 }
 
@@ -27,18 +29,24 @@ func start(options func() (*server.Options, error), private bool) (*running, err
 		return nil, err
 	}
 	r := new(running)
-	var key nkeys.KeyPair
+	var logins []*server.NkeyUser
 	if private {
-		var public string
-		if key, err = nkeys.CreateUser(); err == nil {
-			public, err = key.PublicKey()
-		}
+		user, login, err := newLogin()
 		if err != nil {
 			return nil, err
 		}
-		o.Nkeys = []*server.NkeyUser{{Nkey: public}}
-		r.connect = nats.Nkey(public, key.Sign)
+		logins, r.connect = append(logins, user), login
 	}
+	var operator nats.Option
+	if sys := systemAccount(o, private); sys != nil {
+		user, login, err := newLogin()
+		if err != nil {
+			return nil, err
+		}
+		user.Account = sys
+		logins, operator = append(logins, user), login
+	}
+	o.Nkeys = append(o.Nkeys, logins...)
 	s, err := server.NewServer(o)
 	if err != nil {
 		return nil, err
@@ -57,8 +65,8 @@ func start(options func() (*server.Options, error), private bool) (*running, err
 	if o.JetStream {
 		r.storage = newStorage(s, func() (*server.Options, error) {
 			fresh, err := options()
-			if err == nil && private {
-				fresh.Nkeys = o.Nkeys
+			if err == nil {
+				fresh.Nkeys, fresh.Accounts, fresh.SystemAccount = o.Nkeys, o.Accounts, o.SystemAccount
 			}
 			return fresh, err
 		}, log)
@@ -73,11 +81,60 @@ func start(options func() (*server.Options, error), private bool) (*running, err
 		return nil, fmt.Errorf("it does not start within %v; its log says why", startTimeout)
 	}
 	r.storage.start()
+	if o.Cluster.Port == 0 || !o.JetStream {
+		return r, nil
+	}
+	var conn *nats.Conn
+	if operator != nil {
+		conn, err = nats.Connect("", operator, nats.InProcessServer(s), nats.Name("millrace members"), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true))
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("the system account: %w", err), r.Destruct())
+		}
+	}
+	r.members = newMembers(s, conn, r.log.faults)
+	if private {
+		r.members.login = r.connect
+	}
+	r.members.start()
 	return r, nil
+}
+
+// newLogin makes a user of the server, and the option with which a client is that user.
+func newLogin() (*server.NkeyUser, nats.Option, error) {
+	key, err := nkeys.CreateUser()
+	if err != nil {
+		return nil, nil, err
+	}
+	public, err := key.PublicKey()
+	if err != nil {
+		return nil, nil, err
+	}
+	return &server.NkeyUser{Nkey: public}, nats.Nkey(public, key.Sign), nil
+}
+
+// systemAccount returns the system account of a server in a cluster, to which a user can be
+// added: with private, or where users are listed. Elsewhere it is nil: a user more would make
+// others log in, or is not possible with an operator.
+func systemAccount(o *server.Options, private bool) *server.Account {
+	if o.Cluster.Port == 0 || !private && (len(o.Users)+len(o.Nkeys) == 0 || len(o.TrustedOperators)+len(o.TrustedKeys) > 0) {
+		return nil
+	}
+	if o.SystemAccount == "" {
+		o.SystemAccount = server.DEFAULT_SYSTEM_ACCOUNT
+	}
+	for _, account := range o.Accounts {
+		if account.Name == o.SystemAccount {
+			return account
+		}
+	}
+	account := server.NewAccount(o.SystemAccount)
+	o.Accounts = append(o.Accounts, account)
+	return account
 }
 
 // Destruct implements [caddy.Destructor].
 func (r *running) Destruct() error {
+	r.members.stop()
 	r.storage.stop()
 	r.Shutdown()
 	r.WaitForShutdown()

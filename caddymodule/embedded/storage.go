@@ -35,6 +35,7 @@ type storage struct {
 	log     *zap.Logger
 	dir     string      // of JetStream, once it has started
 	failed  atomic.Bool // a write to the disk has failed since JetStream started
+	removed atomic.Bool // the server was removed from its cluster while it ran: only a restart lets it join again
 	on      atomic.Bool
 	cancel  context.CancelFunc
 	running sync.WaitGroup
@@ -68,10 +69,17 @@ func (s *storage) stop() {
 }
 
 // noteError receives the errors that the server logs. On a single server, this log is the
-// only sign that a stream accepts no more writes (setWriteErr in filestore.go).
+// only sign that a stream accepts no more writes (setWriteErr in filestore.go), and on any
+// that its cluster has removed it (processRemovePeer in jetstream_cluster.go).
 func (s *storage) noteError(format string, values []any) {
-	if s != nil && strings.Contains(fmt.Sprintf(format, values...), "Critical write error") {
+	if s == nil {
+		return
+	}
+	switch text := fmt.Sprintf(format, values...); {
+	case strings.Contains(text, "Critical write error"):
 		s.failed.Store(true)
+	case strings.Contains(text, "our server was removed from the cluster"):
+		s.removed.Store(true)
 	}
 }
 
@@ -95,6 +103,9 @@ func (s *storage) watch(ctx context.Context) {
 			continue
 		}
 		lastFailure = time.Now()
+		if s.removed.Load() {
+			continue
+		}
 		if s.server.JetStreamConfig() != nil {
 			ticksOff = 0
 		} else {
@@ -121,6 +132,10 @@ func (s *storage) check() (on bool) {
 	}
 	if on {
 		s.log.Info("the embedded NATS server stores tokens again")
+		return on
+	}
+	if s.removed.Load() {
+		s.log.Error("the embedded NATS server was removed from its cluster, and stores nothing: stop this edge. A restart lets it join again")
 		return on
 	}
 	fields := []zap.Field{zap.String("reason", reason)}

@@ -85,6 +85,13 @@ func warnings(a *app.App) (list []string) {
 	if len(drift) > 0 {
 		list = append(list, "a history is kept otherwise than this edge has configured: "+strings.Join(drift, "; "))
 	}
+	if q, known := a.Quorum(); known && len(q.Offline()) > 0 && q.Spare() <= 0 { // the log names them
+		text := "%d of %d members of the cluster of the embedded NATS servers run: one more loss stops it"
+		if q.Spare() < 0 {
+			text = "%d of %d members of the cluster of the embedded NATS servers run: too few to store anything"
+		}
+		list = append(list, fmt.Sprintf(text, q.Running, len(q.Members)))
+	}
 	links := a.Running().LinkTroubles() // what they keep clients away for is in troubles
 	if links["tokens"] != "" {
 		list = append(list, because("tokens cannot be changed, and are checked by what is known", links["tokens"]))

@@ -5,6 +5,7 @@
 package nats
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,6 +89,8 @@ type Server interface {
 	// Storing reports whether the running server takes part in storing tokens; known is
 	// false if none runs, or if it has no such part.
 	Storing() (storing, known bool)
+	// Members and RemoveMember are those of the running server, as in [guest.MemberKeeper].
+	guest.MemberKeeper
 }
 
 // resolvedLink is a link without placeholders.
@@ -129,6 +132,22 @@ func (l *Link) Storing() (storing, known bool) {
 		return false, false
 	}
 	return l.server.Storing()
+}
+
+// Members implements [guest.MemberKeeper].
+func (l *Link) Members() (q guest.Quorum, known bool) {
+	if l.server == nil {
+		return q, false
+	}
+	return l.server.Members()
+}
+
+// RemoveMember implements [guest.MemberKeeper].
+func (l *Link) RemoveMember(ctx context.Context, name string, how guest.RemoveOptions) (guest.Removal, error) {
+	if l.server == nil {
+		return guest.Removal{}, guest.ErrNoMembers
+	}
+	return l.server.RemoveMember(ctx, name, how)
 }
 
 func (l *Link) provision(ctx caddy.Context) error {
@@ -238,4 +257,7 @@ func (l *Link) key() string {
 	return key
 }
 
-var _ guest.StorageReporter = (*Link)(nil)
+var (
+	_ guest.StorageReporter = (*Link)(nil)
+	_ guest.MemberKeeper    = (*Link)(nil)
+)

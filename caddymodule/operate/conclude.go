@@ -14,7 +14,7 @@ import (
 // nil: nothing.
 func aimed(answer any) any {
 	switch answer.(type) {
-	case disconnected, drained, historyRead, historyPurged, rest.SubjectRevoked:
+	case disconnected, drained, memberRemoved, historyRead, historyPurged, rest.SubjectRevoked:
 		return answer
 	}
 	return nil
@@ -44,6 +44,8 @@ func (c Caller) Conclude(r *http.Request, operation string, status int, code str
 		o.Edge, o.Connection, o.TokenID = a.target.Edge, a.target.ID, a.target.TokenID
 	case drained:
 		o.Edge = a.Edge
+	case memberRemoved:
+		o.Edge = a.Member
 	case historyRead:
 		a.aim.describe(&o)
 	case historyPurged:

@@ -106,6 +106,9 @@ func ProblemFor(a *app.App, err error) rest.Problem {
 	if p, ok := presenceProblem(err); ok {
 		return p
 	}
+	if p, ok := memberProblem(err); ok {
+		return p
+	}
 	switch {
 	case errors.Is(err, tokenstore.ErrBadBackup):
 		return rest.Problem{Status: http.StatusBadRequest, Code: "bad_backup", Detail: err.Error()}

@@ -30,6 +30,27 @@ type Status struct {
 	Broker BrokerStatus `json:"broker"`
 	Store  StoreStatus  `json:"store"`
 	Links  []LinkStatus `json:"links,omitempty"` // to servers, of broker and stores that have one
+
+	Quorum *Quorum `json:"quorum,omitempty"` // nil: no NATS server inside the edge is in a cluster
+}
+
+// Quorum is the members of the cluster of the NATS servers inside edges, as an edge knew them
+// seconds ago.
+type Quorum struct {
+	Members []QuorumMember `json:"members"`
+	Leader  string         `json:"leader"`  // empty: there is none now
+	Needed  int            `json:"needed"`  // how many members must run
+	Running int            `json:"running"` // how many do
+}
+
+// QuorumMember is a NATS server that votes.
+type QuorumMember struct {
+	Name     string    `json:"name"`
+	State    string    `json:"state"`          // "leader", "current", "lagging" or "offline"
+	Since    time.Time `json:"since,omitzero"` // of the state; of an offline one when it was last heard of
+	Behind   uint64    `json:"behind"`         // operations that it lacks
+	Replicas int       `json:"replicas"`       // of streams
+	Lagging  int       `json:"lagging"`        // of these, replicas that lack something
 }
 
 // LinkStatus is how the connection of a broker, a token store or a history store to its servers

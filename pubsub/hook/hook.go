@@ -197,7 +197,7 @@ type OperationObserver interface{ Operated(o Operation) }
 
 // Operation is a call of the REST API, of the admin API or of the console.
 type Operation struct {
-	Name   string     // as in metrics: "issue", "refresh", "revoke", "revoke_subject", "master_create", …; of operators also "login", "logout", "confirm", "live_tail", "disconnect", "drain", "history_read", "history_purge"
+	Name   string     // as in metrics: "issue", "refresh", "revoke", "revoke_subject", "master_create", …; of operators also "login", "logout", "confirm", "live_tail", "disconnect", "drain", "member_remove", "history_read", "history_purge"
 	Actor  string     // the id of the master token that called; "admin": the admin API; "operator:" and a name: the console; "edge:" and a name: an operator of another edge; empty: it did not authenticate
 	IP     netip.Addr // of the caller; not valid: it is not known
 	Status int        // of the HTTP answer; 200: it succeeded
@@ -213,7 +213,7 @@ type Operation struct {
 	Operator   string // whom a refused login named, if there is such an operator
 	Pattern    string // of a live tail, or of messages that were read or deleted from a history; empty: of all of the tenant
 	History    string // whose messages were read or deleted; no Tenants: of all of them
-	Edge       string // that was to disconnect clients, or to drain; empty: this one, or all
+	Edge       string // that was to disconnect clients, or to drain, or the member of the cluster of NATS servers that was to be removed; empty: this one, or all
 	Connection uint64 // that was to be disconnected; 0: all of TokenID
 }
 
