@@ -5,6 +5,7 @@ import { MAX_LIFETIME, parseExpiry } from "../src/lib/expiry.js";
 import { ago, duration, plural, size, utc } from "../src/lib/format.js";
 import { maskError } from "../src/lib/mask.js";
 import { isTenant, storedPrefix } from "../src/lib/prefix.js";
+import { quorumText } from "../src/lib/quorum.js";
 import { parseRoute, routeTo } from "../src/lib/route.js";
 import { bytes, characters, cut, ID_RULE, idOf, join, lines } from "../src/lib/text.js";
 
@@ -157,5 +158,21 @@ test("no secret of a token gets into an address", () => {
   for (const text of [`${id}_${secret}`, `${id}0`, "x", "AT_"]) assert.ok(!ID_RULE.test(text), text);
   for (const text of [`AT_${id}_${secret}`, `x AT_${id}_${secret} y`, `mt_${id}${secret}`]) {
     assert.ok(!routeTo("tokens", { created_by: text }).includes("fedcba98"), text);
+  }
+});
+
+test("the members say how many more may be lost", () => {
+  const member = { name: "e", state: "current", behind: 0, replicas: 0, lagging: 0 };
+  const cases: [number, number, number, string, string, boolean][] = [
+    [3, 2, 3, "e", "3 of 3 members run, and 2 must: 1 more may be lost.", false],
+    [2, 2, 2, "e", "a loss stops the cluster", false],
+    [4, 3, 3, "e", "one more loss stops the cluster", true],
+    [4, 3, 2, "", "nothing can be stored. Start", true],
+    [3, 2, 3, "", "none leads", true],
+    [0, 2, 0, "", "No member leads yet", true],
+  ];
+  for (const [all, needed, running, leader, text, wrong] of cases) {
+    const got = quorumText({ members: Array(all).fill(member), leader, needed, running });
+    assert.ok(got.text.includes(text) && got.wrong === wrong, JSON.stringify(got));
   }
 });

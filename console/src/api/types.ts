@@ -164,6 +164,24 @@ export interface Status {
     readonly replicas?: { readonly current: number; readonly all: number } | null;
   };
   readonly links?: readonly LinkStatus[] | null;
+  readonly quorum?: Quorum | null; // only with NATS inside edges
+}
+
+/** The members of the cluster of the NATS servers inside edges. */
+export interface Quorum {
+  readonly members: readonly QuorumMember[] | null;
+  readonly leader: string; // empty: none
+  readonly needed: number;
+  readonly running: number;
+}
+
+export interface QuorumMember {
+  readonly name: string;
+  readonly state: string; // "leader", "current", "lagging" or "offline"
+  readonly since?: string | null;
+  readonly behind: number;
+  readonly replicas: number;
+  readonly lagging: number;
 }
 
 /** How the connection of a broker or a store to its servers is. */

@@ -8,6 +8,7 @@ import { Confirm } from "../ui/confirm.js";
 import { useConsole, useManager } from "../ui/context.js";
 import { usePoll } from "../ui/hooks.js";
 import { BrokerState, LinkTroubles, StoreState, ThisEdge, transportName, Unanswered } from "./edge-state.js";
+import { Members } from "./members.js";
 
 export function Edges(): JSX.Element {
   const { api } = useConsole();
@@ -16,6 +17,7 @@ export function Edges(): JSX.Element {
     api.get<{ edges: EdgeStatus[] | null }>("edges", options),
   );
   const edges = data?.edges ?? [];
+  const quorum = edges.find((edge) => edge.status?.quorum)?.status?.quorum; // this edge is the first
   return (
     <>
       <Heading text="Edges" />
@@ -32,6 +34,7 @@ export function Edges(): JSX.Element {
           <Edge key={edge.id} edge={edge} onDrain={() => drain(edge)} />
         ))}
       </div>
+      {quorum && <Members quorum={quorum} />}
       {edges.length === 1 && (
         <p class="quiet">This edge is alone. Edges that share a broker, such as NATS, appear here together.</p>
       )}
