@@ -49,12 +49,14 @@ func (r *Running) Edges() []pubsub.Edge {
 // Overlay is the edges that operators administer from this one.
 func (r *Running) Overlay() *overlay.Overlay { return r.edge.others }
 
-// What operators do with members, in the words of guests.
-type (
-	RemoveOptions = guest.RemoveOptions
-	Removal       = guest.Removal
-	MemberError   = guest.MemberError
-)
+// RemoveOptions says how a member is removed.
+type RemoveOptions = guest.RemoveOptions
+
+// Removal is what became of the removal of a member.
+type Removal = guest.Removal
+
+// MemberError is why a member is not removed.
+type MemberError = guest.MemberError
 
 // RemoveMember takes a member out of the cluster of the NATS servers inside edges, see
 // [guest.MemberKeeper].

@@ -72,7 +72,7 @@ func edgesCommand() *cobra.Command {
 			"  pubsub edges --json",
 	}
 	admin.add(cmd)
-	cmd.AddCommand(edgesRemoveCommand())
+	cmd.AddCommand(edgesRemoveCommand(), edgesShrinkCommand())
 	return runnable(cmd, argCount{0, 0}, func(cmd *cobra.Command, _ []string) error {
 		list, answer, err := listEdges(cmd, admin)
 		if err != nil {

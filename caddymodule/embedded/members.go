@@ -146,8 +146,8 @@ func (m *members) ask(ctx context.Context) (reports []report) {
 
 // complete reports whether all members have answered.
 func complete(reports []report) bool {
-	view := viewOf(reports)
-	if view == nil {
+	view, unclear := viewOf(reports, false)
+	if view == nil || unclear {
 		return false
 	}
 	answered := map[string]bool{}
@@ -157,17 +157,26 @@ func complete(reports []report) bool {
 	return answered[view.Peer] && !slices.ContainsFunc(view.Replicas, func(p *server.PeerInfo) bool { return !answered[p.Peer] })
 }
 
-// viewOf is how the leader sees the members, or else whoever knows one, or else anybody.
-func viewOf(reports []report) (view *server.MetaClusterInfo) {
+// viewOf is how the leader sees the members, or else, where nobody knows of one, how anybody does. If
+// others know of one that has not answered, that is unclear: they may know less than it does, and
+// none of them lists itself. alone says that only one server was asked.
+func viewOf(reports []report, alone bool) (view *server.MetaClusterInfo, unclear bool) {
 	for i, r := range reports {
 		switch meta := r.Data.Meta; {
+		case meta == nil:
 		case reports[i].leads():
-			return meta
-		case meta != nil && (view == nil || view.Leader == ""):
+			return meta, false
+		case alone && meta.Leader != "":
+			with := *meta
+			with.Replicas = append(slices.Clone(meta.Replicas), &server.PeerInfo{Name: r.Server.Name, Peer: idOf(r.Server.Name), Current: true})
+			return &with, false
+		case meta.Leader != "":
+			unclear = true
+		default:
 			view = meta
 		}
 	}
-	return view
+	return view, unclear
 }
 
 // idOf is the ID of a server in its cluster: getHash of nats-server.
@@ -180,11 +189,11 @@ func idOf(name string) string {
 	return string(sum[:8])
 }
 
-// look asks the servers, and notes how the members are.
+// look asks the servers, and notes how the members are, unless that is unclear: then it returns nil.
 func (m *members) look(ctx context.Context) (reports []report, streams map[string]stream) {
 	reports = m.ask(ctx)
-	view := viewOf(reports)
-	if ctx.Err() != nil {
+	view, unclear := viewOf(reports, m.conn == nil)
+	if ctx.Err() != nil || unclear {
 		return nil, nil
 	}
 	m.mu.Lock()

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nats-io/nats-server/v2/server"
+
 	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/internal/loopback"
 )
@@ -193,23 +195,28 @@ func TestGrowAndShrink(t *testing.T) {
 	f.start(5, 4, 5)
 	f.states(1, "edge-1 edge-2 edge-3 edge-4 edge-5")
 	put(t, kv, 10)
-	// The replicas are where they will have to move from.
-	for _, n := range []int{2, 3} {
-		must(t, f.servers[0].members.request(t.Context(), "$JS.API.SERVER.EVACUATE", map[string]string{"peer_id": idOf(f.name(n))}))
-	}
-	await(t, "replicas to move", func() bool { return f.holds(4) && f.holds(5) && !f.holds(2) && !f.holds(3) })
-	for _, n := range []int{5, 4} {
-		if got := f.remove(1, n, guest.RemoveOptions{Running: true}); len(got.Short) > 0 {
-			t.Errorf("removed: %+v", got)
+	// The replicas are where they will have to move from: NATS draws the members that get them.
+	m := f.servers[0].members
+	await(t, "replicas to move", func() bool {
+		_, streams := m.look(t.Context())
+		gone := true
+		for _, n := range []int{2, 3} {
+			moved, err := m.evacuate(t.Context(), idOf(f.name(n)), streams)
+			must(t, err)
+			gone = gone && moved
+		}
+		return gone && f.holds(4) && f.holds(5)
+	})
+	for range 2 { // the second time there is nothing to do
+		if got := f.shrink(3); got != "The members of the cluster are edge-1, edge-2, edge-3." {
+			t.Errorf("told at the end: %s", got)
 		}
 		put(t, kv, 10)
 	}
-	q := f.states(1, "edge-1 edge-2 edge-3")
-	for _, m := range q.Members {
-		if m.Replicas != 1 || m.Lagging != 0 {
-			t.Errorf("after the removal: %+v", m)
-		}
-	}
+	await(t, "a replica with everything at each member", func() bool {
+		q := f.states(1, "edge-1 edge-2 edge-3")
+		return !slices.ContainsFunc(q.Members, func(m guest.Member) bool { return m.Replicas != 1 || m.Lagging != 0 })
+	})
 	// Those that were removed while they run do not come back before a restart.
 	if storing, known := f.servers[4].storage.storing(); !known || storing {
 		t.Errorf("storing of one that was removed: %v, %v", storing, known)
@@ -217,8 +224,40 @@ func TestGrowAndShrink(t *testing.T) {
 	f.stop(4, 5)
 	f.stop(2)
 	put(t, kv, 10)
-	if keys, err := kv.Keys(t.Context()); err != nil || len(keys) != 10 {
-		t.Errorf("got %v, %v", keys, err)
+	var keys []string
+	await(t, "the keys, by whoever leads the members now", func() bool {
+		var err error
+		keys, err = kv.Keys(t.Context())
+		return err == nil
+	})
+	if len(keys) != 10 {
+		t.Errorf("got %v", keys)
+	}
+}
+
+// shrink lets another server leave so many members, and returns what it tells last.
+func (f *fleet) shrink(size int) (last string) {
+	f.t.Helper()
+	s := &Server{Name: "shrink", Cluster: &Cluster{
+		Name: "edges", Listen: "127.0.0.1:" + strconv.Itoa(loopback.FreePort(f.t)), Routes: []string{"nats://" + f.listen[0]},
+	}}
+	must(f.t, s.Shrink(f.t.Context(), "edge-", size+1, func(text string) { last = text }))
+	return last
+}
+
+// Before there is a cluster there is nothing to shrink, and a server that is silent is an error.
+func TestShrinkWithoutCluster(t *testing.T) {
+	t.Parallel()
+	for route, want := range map[string]string{
+		"nats://127.0.0.1:" + strconv.Itoa(loopback.FreePort(t)): "",
+		"nats://edges.invalid:6222":                              "",
+		"nats://127.0.0.1":                                       "must be nats://host:port",
+	} {
+		told := ""
+		err := (&Server{Cluster: &Cluster{Routes: []string{route}}}).Shrink(t.Context(), "edge-", 3, func(text string) { told = text })
+		if want == "" && (err != nil || !strings.Contains(told, "nothing is removed")) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, told %q", route, err, told)
+		}
 	}
 }
 
@@ -226,4 +265,42 @@ func TestGrowAndShrink(t *testing.T) {
 func (f *fleet) holds(n int) bool {
 	q, _ := f.servers[0].members.quorum()
 	return slices.ContainsFunc(q.Members, func(m guest.Member) bool { return m.Name == f.name(n) && m.Replicas > 0 && m.Lagging == 0 })
+}
+
+// What others say of the members counts only while nobody knows of a leader: they do not list themselves.
+func TestViewOf(t *testing.T) {
+	t.Parallel()
+	of := func(name, leader string, others ...string) report {
+		r := report{Server: server.ServerInfo{Name: name}, Data: server.JSInfo{Meta: &server.MetaClusterInfo{Leader: leader}}}
+		for _, other := range others {
+			r.Data.Meta.Replicas = append(r.Data.Meta.Replicas, &server.PeerInfo{Name: other, Peer: idOf(other)})
+		}
+		return r
+	}
+	off := report{Server: server.ServerInfo{Name: "off"}}
+	led, follows, free := of("a", "a", "b", "c"), of("b", "a", "a", "c"), of("b", "", "a", "b", "c")
+	for name, c := range map[string]struct {
+		reports []report
+		alone   bool
+		want    int // members in the view beside the leader; -1: unclear
+	}{
+		"the leader":            {[]report{off, follows, led}, false, 2},
+		"a leader is silent":    {[]report{follows, off}, false, -1},
+		"one has not heard yet": {[]report{free, follows}, false, -1},
+		"no leader":             {[]report{off, free}, false, 3},
+		"asked alone":           {[]report{follows}, true, 3},
+		"nobody":                {[]report{off}, false, 0},
+	} {
+		view, unclear := viewOf(c.reports, c.alone)
+		got := 0
+		switch {
+		case unclear:
+			got = -1
+		case view != nil:
+			got = len(view.Replicas)
+		}
+		if got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
 }

@@ -38,6 +38,9 @@ func (m *members) remove(ctx context.Context, name string, how guest.RemoveOptio
 	done = guest.Removal{Member: name, Moving: []string{}, Short: []string{}}
 	for {
 		reports, streams := m.look(ctx)
+		for streams == nil && ctx.Err() == nil { // nobody knows, while the members elect a leader
+			reports, streams = m.look(ctx)
+		}
 		if ctx.Err() != nil {
 			return done, err
 		}

@@ -1,9 +1,11 @@
 package embedded
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 
+	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats-server/v2/server"
 	nats "github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
@@ -66,7 +68,7 @@ func start(options func() (*server.Options, error), private bool) (*running, err
 		r.storage = newStorage(s, func() (*server.Options, error) {
 			fresh, err := options()
 			if err == nil {
-				fresh.Nkeys, fresh.Accounts, fresh.SystemAccount = o.Nkeys, o.Accounts, o.SystemAccount
+				fresh.Nkeys, fresh.Users, fresh.NoAuthUser, fresh.Accounts, fresh.SystemAccount = o.Nkeys, o.Users, o.NoAuthUser, o.Accounts, o.SystemAccount
 			}
 			return fresh, err
 		}, log)
@@ -129,6 +131,15 @@ func systemAccount(o *server.Options, private bool) *server.Account {
 	}
 	account := server.NewAccount(o.SystemAccount)
 	o.Accounts = append(o.Accounts, account)
+	if private {
+		// With these two accounts alone, nats-server would let in everybody who shows nothing, unless
+		// it is told as whom (configureAccounts in server.go): as one who cannot connect here.
+		nobody := &server.User{
+			Username: "nobody", Password: rand.Text(),
+			AllowedConnectionTypes: map[string]struct{}{jwt.ConnectionTypeMqtt: {}},
+		}
+		o.Users, o.NoAuthUser = append(o.Users, nobody), nobody.Username
+	}
 	return account
 }
 

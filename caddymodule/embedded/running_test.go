@@ -87,14 +87,21 @@ func TestStrangerAtTheListener(t *testing.T) {
 	connect, release, err := s.OpenServer()
 	must(t, err)
 	defer func() { noError(t, release()) }()
-	var url string
+	var r *running
 	servers.Range(func(_, v any) bool {
-		url = v.(*running).ClientURL()
+		r = v.(*running)
 		return false
 	})
-	if conn, err := nats.Connect(url); err == nil {
-		conn.Close()
-		t.Error("a stranger is let in")
+	for range 2 { // before and after the options are read again, as when JetStream is turned on again
+		for _, as := range []nats.Option{nats.Name("no login"), nats.UserInfo("nobody", "")} {
+			if conn, err := nats.Connect(r.ClientURL(), as); err == nil {
+				conn.Close()
+				t.Error("a stranger is let in")
+			}
+		}
+		fresh, err := r.storage.options()
+		must(t, err)
+		must(t, r.ReloadOptions(fresh))
 	}
 	conn, err := nats.Connect("", connect)
 	must(t, err)

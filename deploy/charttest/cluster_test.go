@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -79,6 +80,7 @@ func TestCluster(t *testing.T) {
 		// Addresses of this process alone.
 		ips = append(ips, fmt.Sprintf("127.%d.%d.%d", 64+os.Getpid()>>8&63, os.Getpid()&255, i+1))
 	}
+	jobIP := fmt.Sprintf("127.%d.%d.9", 64+os.Getpid()>>8&63, os.Getpid()&255) // of the job
 	certificate(t, dir, ips...)
 	ca := filepath.Join(dir, "ca.crt")
 	if err := os.Link(filepath.Join(dir, "tls.crt"), ca); err != nil {
@@ -97,6 +99,18 @@ func TestCluster(t *testing.T) {
 		text = replace(text, host, ip+":6222")
 	}
 	text = replace(text, "/etc/millrace/tls/", dir+"/")
+	// The job before an upgrade has nothing to do: there is no cluster, and later nobody is too many.
+	shrink := func(want string) {
+		t.Helper()
+		args := slices.Clone(o.jobs[0].Spec.Template.Spec.Containers[0].Args)
+		for i, arg := range args {
+			args[i] = strings.NewReplacer(set.Spec.ServiceName+"."+namespace+".svc", ips[0], "0.0.0.0", jobIP).Replace(arg)
+		}
+		if out, err := cli(t, []string{"MILLRACE_CLUSTER_PASSWORD=routes"}, args...); err != nil || !strings.Contains(out, want) {
+			t.Errorf("%q: %v, %s", args, err, out)
+		}
+	}
+	shrink("nothing is removed")
 	var edges []*edge
 	for i, ip := range ips {
 		home := filepath.Join(dir, fmt.Sprint(i))
@@ -119,6 +133,8 @@ func TestCluster(t *testing.T) {
 	for i, e := range edges {
 		await(t, fmt.Sprintf("edge %d, ready", i), func() bool { status, _ := e.ready(t); return status == 200 })
 	}
+
+	shrink("The members of the cluster are " + strings.Join([]string{set.Name + "-0", set.Name + "-1", set.Name + "-2"}, ", "))
 
 	// A token of one edge, a subscriber at another one, a publisher at the third.
 	issue := func(e *edge) string {
@@ -182,6 +198,24 @@ func TestCluster(t *testing.T) {
 	})
 	env[0] = "MILLRACE_TOKEN=" + token
 	publish(edges[2], "again")
+
+	// It does not come back: what that means is seen, and the others go on without it.
+	first := set.Name + "-0"
+	await(t, "a warning of one more loss", func() bool {
+		_, body := edges[1].ready(t)
+		return strings.Contains(body, "2 of 3 members of the cluster of the embedded NATS servers run: one more loss stops it")
+	})
+	for _, want := range [][3]string{
+		{"pubsub edges", first + "   offline", "one more loss stops the cluster"},
+		{"pubsub edges remove " + first, first + " is removed from the cluster.", "KV_millrace_tokens: has 2 of 3 replicas"},
+		{"pubsub edges", set.Name + "-1", "2 of 2 members run"},
+	} {
+		args := append(strings.Fields(want[0]), "--address", admin(edges[2].home))
+		out, err := cli(t, nil, args...)
+		if err != nil || !strings.Contains(out, want[1]) || !strings.Contains(out, want[2]) {
+			t.Errorf("%q: %v\n%s", args, err, out)
+		}
+	}
 
 	// A renewed certificate, as a kubelet updates the Secret's files.
 	certificate(t, dir, ips...)

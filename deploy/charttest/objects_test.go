@@ -6,27 +6,29 @@ import (
 	"strings"
 	"testing"
 
+	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
+	networking "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // What the sets of values make, beside the fields' names and types.
 func TestObjects(t *testing.T) {
 	for set, want := range map[string]struct {
-		replicas, services, budgets, policies, monitors int
+		replicas, services, budgets, policies, monitors, jobs int
 	}{
 		"one":          {replicas: 1, services: 2, policies: 1},
-		"three":        {replicas: 3, services: 4, budgets: 1, policies: 1},
-		"three-common": {replicas: 3, services: 2, budgets: 1, policies: 1, monitors: 1},
+		"three":        {replicas: 3, services: 4, budgets: 1, policies: 1, jobs: 1},
+		"three-common": {replicas: 3, services: 2, budgets: 1, policies: 1, monitors: 1, jobs: 1},
 		"beside":       {replicas: 4, services: 6, budgets: 1, policies: 1},
 		"trial":        {replicas: 1, services: 2},
 	} {
 		t.Run(set, func(t *testing.T) {
 			o := objectsOf(t, set)
 			if len(o.sets) != 1 || len(o.configs) != 1 || len(o.services) != want.services || len(o.budgets) != want.budgets ||
-				len(o.policies) != want.policies || len(o.monitors) != want.monitors {
-				t.Fatalf("got %d sets, %d configs, %d services, %d budgets, %d policies, %d monitors; want 1, 1 and %+v",
-					len(o.sets), len(o.configs), len(o.services), len(o.budgets), len(o.policies), len(o.monitors), want)
+				len(o.policies) != want.policies || len(o.monitors) != want.monitors || len(o.jobs) != want.jobs {
+				t.Fatalf("got %d sets, %d configs, %d services, %d budgets, %d policies, %d monitors, %d jobs; want 1, 1 and %+v",
+					len(o.sets), len(o.configs), len(o.services), len(o.budgets), len(o.policies), len(o.monitors), len(o.jobs), want)
 			}
 			s := o.sets[0]
 			if int(*s.Spec.Replicas) != want.replicas {
@@ -39,7 +41,7 @@ func TestObjects(t *testing.T) {
 				ports[p.Name] = p
 			}
 
-			selects := func(what string, selector map[string]string) {
+			selecting := func(what string, selector map[string]string) {
 				t.Helper()
 				for key, value := range selector {
 					if key != "statefulset.kubernetes.io/pod-name" && pod.Labels[key] != value {
@@ -50,11 +52,11 @@ func TestObjects(t *testing.T) {
 					t.Errorf("%s selects everything", what)
 				}
 			}
-			selects("the set", s.Spec.Selector.MatchLabels)
+			selecting("the set", s.Spec.Selector.MatchLabels)
 			var names []string
 			for _, service := range o.services {
 				names = append(names, service.Name)
-				selects("service "+service.Name, service.Spec.Selector)
+				selecting("service "+service.Name, service.Spec.Selector)
 				for _, p := range service.Spec.Ports {
 					target, ok := ports[p.TargetPort.String()]
 					if !ok || cmp(target.Protocol) != cmp(p.Protocol) || target.ContainerPort != p.Port {
@@ -66,13 +68,13 @@ func TestObjects(t *testing.T) {
 				t.Errorf("there is no service %s; there are %v", s.Spec.ServiceName, names)
 			}
 			for _, b := range o.budgets {
-				selects("the budget", b.Spec.Selector.MatchLabels)
+				selecting("the budget", b.Spec.Selector.MatchLabels)
 				if *b.Spec.MaxUnavailable != intstr.FromInt32(1) {
 					t.Errorf("the budget lets %v pods be away", b.Spec.MaxUnavailable)
 				}
 			}
 			for _, p := range o.policies {
-				selects("the policy", p.Spec.PodSelector.MatchLabels)
+				selecting("the policy", p.Spec.PodSelector.MatchLabels)
 				open := map[string]bool{} // whether anybody may reach the port
 				for _, rule := range p.Spec.Ingress {
 					for _, port := range rule.Ports {
@@ -85,6 +87,9 @@ func TestObjects(t *testing.T) {
 				if !slices.Equal(slices.Sorted(maps.Keys(open)), slices.Sorted(maps.Keys(ports))) || open["metrics"] || open["routes"] || !open["https-udp"] {
 					t.Errorf("the policy has %v", open)
 				}
+			}
+			for _, j := range o.jobs {
+				checkShrink(t, j, s.Spec.Selector.MatchLabels, o.policies)
 			}
 			for _, m := range o.monitors {
 				i := slices.IndexFunc(o.services, func(s core.Service) bool { return s.Name == o.sets[0].Spec.ServiceName })
@@ -111,9 +116,8 @@ func cmp(p core.Protocol) core.Protocol {
 	return p
 }
 
-// checkPod checks what the Pod Security Standard `restricted` asks for, and what ends an
-// edge without losing a message.
-func checkPod(t *testing.T, pod core.PodSpec) {
+// checkRestricted checks what the Pod Security Standard `restricted` asks for.
+func checkRestricted(t *testing.T, pod core.PodSpec) {
 	t.Helper()
 	c := pod.Containers[0]
 	p, s := pod.SecurityContext, c.SecurityContext
@@ -122,6 +126,53 @@ func checkPod(t *testing.T, pod core.PodSpec) {
 		!slices.Equal(s.Capabilities.Drop, []core.Capability{"ALL"}) || len(s.Capabilities.Add) > 0 {
 		t.Errorf("the pod may do more than it needs: %+v, %+v", p, s)
 	}
+}
+
+// checkShrink checks the job that takes members out of the quorum: it is no edge for any selector
+// and reaches their routes, it runs before every upgrade, and it needs nothing that the upgrade
+// makes.
+func checkShrink(t *testing.T, j batch.Job, edges map[string]string, policies []networking.NetworkPolicy) {
+	t.Helper()
+	pod := j.Spec.Template
+	checkRestricted(t, pod.Spec)
+	if j.Annotations["helm.sh/hook"] != "pre-upgrade,pre-rollback" || !strings.Contains(j.Annotations["helm.sh/hook-delete-policy"], "before-hook-creation") {
+		t.Errorf("the job has %v", j.Annotations)
+	}
+	if selects(edges, pod.Labels) {
+		t.Errorf("the job has the labels of an edge: %v", pod.Labels)
+	}
+	let := false
+	for _, p := range policies {
+		for _, rule := range p.Spec.Ingress {
+			for _, from := range rule.From {
+				let = let || rule.Ports[0].Port.String() == "routes" && selects(from.PodSelector.MatchLabels, pod.Labels)
+			}
+		}
+	}
+	if !let {
+		t.Error("no policy lets the job reach the routes")
+	}
+	c := pod.Spec.Containers[0]
+	if len(pod.Spec.Volumes) > 0 || !*c.Env[0].ValueFrom.SecretKeyRef.Optional || !slices.Contains(c.Args, "--size=3") {
+		t.Errorf("the job is %+v", c)
+	}
+}
+
+// selects reports whether labels are those that a selector has.
+func selects(selector, labels map[string]string) bool {
+	for key, value := range selector {
+		if labels[key] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// checkPod checks what ends an edge without losing a message.
+func checkPod(t *testing.T, pod core.PodSpec) {
+	t.Helper()
+	checkRestricted(t, pod)
+	c := pod.Containers[0]
 	if got := c.ReadinessProbe.HTTPGet; got.Path != "/ready" || got.Port.String() != "metrics" {
 		t.Errorf("readiness is %+v", got)
 	}

@@ -14,6 +14,7 @@ import (
 	"helm.sh/helm/v3/pkg/lint"
 	"helm.sh/helm/v3/pkg/lint/support"
 	apps "k8s.io/api/apps/v1"
+	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
 	policy "k8s.io/api/policy/v1"
@@ -61,6 +62,7 @@ type objects struct {
 	budgets  []policy.PodDisruptionBudget
 	policies []networking.NetworkPolicy
 	monitors []monitoring.ServiceMonitor
+	jobs     []batch.Job
 	notes    string
 }
 
@@ -98,6 +100,8 @@ func (o *objects) add(kind string, document []byte) error {
 		return add(&o.budgets, document)
 	case "networking.k8s.io/v1 NetworkPolicy":
 		return add(&o.policies, document)
+	case "batch/v1 Job":
+		return add(&o.jobs, document)
 	case "monitoring.coreos.com/v1 ServiceMonitor":
 		return add(&o.monitors, document)
 	default:

@@ -52,3 +52,43 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 {{- end }}
 {{- end -}}
+
+{{/* Of all pods: what they may, as the standard `restricted` asks for. */}}
+{{- define "millrace.restricted" -}}
+automountServiceAccountToken: false
+enableServiceLinks: false
+{{- with .Values.serviceAccountName }}
+serviceAccountName: {{ . }}
+{{- end }}
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 2 }}
+{{- end }}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 65532
+  runAsGroup: 65532
+  fsGroup: 65532
+  fsGroupChangePolicy: OnRootMismatch
+  seccompProfile:
+    type: RuntimeDefault
+{{- end -}}
+
+{{/* And of their containers. */}}
+{{- define "millrace.container" -}}
+image: "{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}"
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities:
+    drop: [ALL]
+{{- end -}}
+
+{{/* The labels of the job before an upgrade, which no selector of the edges has. */}}
+{{- define "millrace.shrink" -}}
+app.kubernetes.io/name: millrace-shrink
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
