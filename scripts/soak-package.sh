@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
-# Installs the Debian package in a fresh Debian without Go, runs what its unit starts,
-# publishes and subscribes, upgrades, and purges: nothing is left. Then it installs the
-# RPM package there. It also runs the commands of docs/install.md, as a user with sudo.
-# Needs root on Debian, and installs debootstrap.
+# Installs the Debian package in a fresh Debian without Go, whose systemd runs the service:
+# its sandbox, reloads, a crash, an upgrade below clients, a start of the machine, a removal,
+# and a purge, which leaves nothing. Then it installs the RPM package there. It also runs the
+# commands of docs/install.md, as a user with sudo. Needs root on Debian, and installs
+# debootstrap and systemd-nspawn.
 #
 # The packages are built here, the second one as version 0.1.1~test. Everything else is
-# in scripts/soak-package-inside.sh, which has namespaces of its own for the network and
-# for mounts: these end with it.
+# in scripts/soak-package-inside.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 if [[ $EUID -ne 0 ]] || ! command -v apt-get >/dev/null; then
-	echo 'the soak of the packages needs root on Debian, for debootstrap and chroot' >&2
+	echo 'the soak of the packages needs root on Debian, for debootstrap and systemd-nspawn' >&2
 	exit 1
 fi
 missing=()
 command -v debootstrap >/dev/null || missing+=(debootstrap)
-command -v ip >/dev/null || missing+=(iproute2)
+command -v systemd-nspawn >/dev/null || missing+=(systemd-container)
 if [[ ${#missing[@]} -gt 0 ]]; then
 	apt-get update
 	apt-get install -y --no-install-recommends "${missing[@]}"
@@ -43,9 +43,9 @@ read -r mirror suite < <(apt-get indextargets --format '$(REPO_URI) $(CODENAME) 
 	}
 # It mounts things in the tree: with the namespace, these mounts end.
 echo "== debootstrap: $suite"
-if ! unshare --mount --propagation private debootstrap --variant=minbase --include=rpm,sudo,curl,ca-certificates "$suite" "$tree" "$mirror" >"$work/debootstrap.log" 2>&1; then
+if ! unshare --mount --propagation private debootstrap --variant=minbase --include=systemd-sysv,dbus,iproute2,rpm,sudo,curl,ca-certificates "$suite" "$tree" "$mirror" >"$work/debootstrap.log" 2>&1; then
 	tail -n 30 "$work/debootstrap.log" >&2
 	exit 1
 fi
 
-unshare --mount --propagation private --net scripts/soak-package-inside.sh "$work"
+scripts/soak-package-inside.sh "$work"

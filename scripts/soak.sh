@@ -165,7 +165,7 @@ soak_schemathesis() {
 	SOAK=${SOAK:-300} scripts/soak-schemathesis.sh
 }
 
-## the packages, installed in a fresh Debian, upgraded below clients, and purged; docs/install.md there
+## the packages in a fresh Debian under systemd: its sandbox, reloads, a crash, an upgrade below clients, a purge; docs/install.md there
 soak_package() {
 	scripts/soak-package.sh
 }
@@ -181,7 +181,7 @@ soak_release() {
 	integration programs -run 'TestInstallCommands$'
 }
 
-## the container image without a container engine: its root, its user, its health check, and a client over TLS
+## the container image, built by Podman and run with runc: the commands of docs/containers.md, its user, its health check, and clients over TLS
 soak_container() {
 	scripts/soak-container.sh
 }
