@@ -123,8 +123,8 @@ type Directory interface {
 	Announce(Edge)
 	// Edges lists those that take new clients, this one included.
 	Edges() []Edge
-	// Draining takes this edge off the list.
-	Draining()
+	// SetDraining takes this edge off the list, or puts it back.
+	SetDraining(draining bool)
 }
 
 // Broker connects the hub of one edge with those of the others. The contract,

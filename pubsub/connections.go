@@ -2,6 +2,7 @@ package pubsub
 
 import (
 	"cmp"
+	"errors"
 	"net/netip"
 	"slices"
 
@@ -22,6 +23,7 @@ type ConnectionPage struct {
 	Connections []Stat `json:"connections"` // oldest first
 	Total       int    `json:"total"`       // open on this edge
 	Matching    int    `json:"matching"`    // of these, on this page or not
+	Draining    bool   `json:"draining"`    // the edge drains; false also from an edge of an earlier version
 	Next        uint64 `json:"next"`        // the `after` of the next page; 0: this is the last
 }
 
@@ -34,7 +36,7 @@ func (h *Hub) Connections(f ConnectionFilter, after uint64, limit int) Connectio
 	f.Network = unmapPrefix(f.Network)
 	sessions, total := h.candidates(f.TokenID)
 	subscribed := f.Tenant != "" && h.tenant([]byte(f.Tenant)) != nil // else nobody needs to be asked
-	page := ConnectionPage{Connections: []Stat{}, Total: total}
+	page := ConnectionPage{Connections: []Stat{}, Total: total, Draining: errors.Is(h.Available(), ErrDraining)}
 	first := firstSessions{limit: max(limit, 0)}
 	for _, s := range sessions {
 		if !f.matches(s, subscribed) {

@@ -64,6 +64,68 @@ func TestDrain(t *testing.T) {
 	})
 }
 
+// Who was told to reconnect before a drain is undone leaves, at the latest at the end of its period.
+// All others notice nothing, and the next drain tells them.
+func TestUndrain(t *testing.T) {
+	inBubble(t, fastLimits(), func(r *rig) {
+		equal(t, "Undrain of a hub that serves", r.hub.Undrain(), nil)
+		clients := make([]*client, 50)
+		for i := range clients {
+			clients[i] = r.connect("a")
+		}
+		pending, err := r.hub.AddPending(Client{})
+		equal(t, "AddPending", err, nil)
+		start := time.Now()
+		drained := r.hub.Drain()
+		time.Sleep(2 * time.Second)
+		equal(t, "Undrain", r.hub.Undrain(), nil)
+		equal(t, "Available", r.hub.Available(), nil)
+		<-pending.Draining() // it may connect again
+		later, err := r.hub.AddPending(Client{})
+		equal(t, "AddPending", err, nil)
+		late := r.connect("a")
+		synctest.Wait()
+		told := map[*client]bool{}
+		for _, c := range clients {
+			told[c] = len(c.take()) > 0
+		}
+		time.Sleep(10*time.Second - time.Since(start) - time.Millisecond)
+		select {
+		case <-drained:
+			t.Error("those who were told to reconnect are not waited for")
+		default:
+		}
+		time.Sleep(2 * time.Millisecond)
+		<-drained
+		stay := 0
+		for _, c := range clients {
+			c.expect()
+			if told[c] {
+				c.expectClose(wire.CloseGoingAway)
+				continue
+			}
+			c.ends(0)
+			stay++
+		}
+		if stay < 20 || stay > 30 {
+			t.Errorf("%d of 50 stay after half of the time", stay)
+		}
+		select {
+		case <-later.Draining():
+			t.Error("a connection that came later ends")
+		default:
+		}
+
+		r.hub.Shutdown()
+		equal(t, "Undrain of a hub that stops", r.hub.Undrain(), ErrStopping)
+		<-later.Draining()
+		time.Sleep(5 * time.Second)
+		late.expect(wire.LineReconnect)
+		pending.Release()
+		later.Release()
+	})
+}
+
 // Few clients are told soon, however long the period is: they have the rest of it to move.
 func TestDrainOfFewClients(t *testing.T) {
 	limits := with(func(l *Limits) { l.Drain = 30 * time.Minute }) // the tokens live for an hour

@@ -13,6 +13,7 @@ import (
 // Refusals of [Hub.Admit].
 var (
 	ErrDraining  = errors.New("this edge is draining: connect to another one")
+	ErrStopping  = errors.New("this edge is stopping, which cannot be undone")
 	ErrFull      = errors.New("this edge has reached its limit of connections")
 	ErrTokenFull = errors.New("this token has reached its limit of connections on this edge")
 	// A tenant of the token, or the client's address, has.
@@ -74,7 +75,8 @@ type Hub struct {
 	handshakes      pendingConns // those that came with one, which is being checked
 	drainSets       []*drainSet
 	draining        *drainSet     // nil: the hub does not drain
-	quit            chan struct{} // closed when it does
+	stopping        bool          // it drains for good
+	quit            chan struct{} // closed when it drains; Undrain makes another one
 
 	// served is closed when the last client has left for good: no message waits for its
 	// tenant's share any more.
@@ -238,7 +240,7 @@ func (h *Hub) Go(f func()) { h.wg.Go(f) }
 // Close drains the hub, waits for all its goroutines, and closes the broker. How long the drain
 // takes is bounded by [Limits.Drain] and closeGrace, whatever the clients do.
 func (h *Hub) Close() error {
-	<-h.Drain()
+	<-h.Shutdown()
 	h.closeServed()
 	h.stopFollowing()
 	h.stopPresences()

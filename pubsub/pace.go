@@ -52,7 +52,7 @@ func (h *Hub) beginPaced(by payers, used, since, now time.Duration, canceled <-c
 		p.giveTurnsBack()
 		return p, false
 	}
-	p.canceled = h.quit // from here on it is carried out, also if its publisher leaves
+	p.canceled = h.served // from here on it is carried out, also if its publisher leaves
 	return p, true
 }
 

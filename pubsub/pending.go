@@ -33,6 +33,7 @@ type PendingConn struct {
 	hub  *Hub
 	set  *pendingConns
 	ip   netip.Addr
+	quit <-chan struct{} // the hub's when it began
 	once sync.Once
 
 	token *tokenState // for which Admitted has counted it; nil: for none
@@ -97,7 +98,7 @@ func (h *Hub) AddHandshake(ctx context.Context, client Client) (*PendingConn, er
 		return p, nil
 	case <-timer.C:
 	case <-ctx.Done():
-	case <-h.quit:
+	case <-p.quit:
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -139,7 +140,7 @@ func (h *Hub) newPending(set *pendingConns, ip netip.Addr) *PendingConn {
 	}
 	set.byIP[ip]++
 	h.wg.Add(1)
-	return &PendingConn{hub: h, set: set, ip: ip}
+	return &PendingConn{hub: h, set: set, ip: ip, quit: h.quit}
 }
 
 // uncount takes newPending back.
@@ -181,7 +182,7 @@ func (p *PendingConn) Admitted(s *Session) {
 }
 
 // Draining is closed when the hub drains: there is nothing left to authenticate for.
-func (p *PendingConn) Draining() <-chan struct{} { return p.hub.quit }
+func (p *PendingConn) Draining() <-chan struct{} { return p.quit }
 
 // Network is what a limit per address counts: an IPv6 client has a whole /64 to
 // itself.

@@ -38,10 +38,11 @@ func init() { caddy.RegisterModule(new(Admin)) }
 //	                                          parameter those of all edges: ?edge&token_id&subject&tenant&ip&transport&limit&cursor
 //	GET    /pubsub/connections/{edge}/{id}    one of them, with its subscriptions
 //	POST   /pubsub/connections/disconnect     closes one, {edge, id}, or all of a token, {token_id, edge}
-//	POST   /pubsub/drain                      drains this edge; only a restart ends the drain
+//	POST   /pubsub/drain                      drains this edge
 //	GET    /pubsub/edges                      the edges of the overlay, and how they are
 //	GET    /pubsub/overview                   the same with their last 15 minutes
-//	POST   /pubsub/edges/{edge}/drain         drains one of them
+//	POST   /pubsub/edges/{edge}/drain         drains one of them; local is this one
+//	DELETE /pubsub/edges/{edge}/drain         takes that back
 //	POST   /pubsub/members/{member}/remove    removes a member of the cluster of the NATS servers inside edges: {running, lost}
 //	GET    /pubsub/histories                  what is kept on this edge, by history and tenant; ?history=…, ?tenant=…, ?limit=…, ?cursor=…
 //	POST   /pubsub/histories/read             a page of messages: {history, tenant, pattern, after, limit}

@@ -51,7 +51,7 @@ type foreignDirectory struct {
 
 func (d *foreignDirectory) Announce(e pubsub.Edge) { d.edge = e }
 func (d *foreignDirectory) Edges() []pubsub.Edge   { return []pubsub.Edge{d.edge} }
-func (*foreignDirectory) Draining()                {}
+func (*foreignDirectory) SetDraining(bool)         {}
 
 // foreignStore borrows the link of a foreignBroker.
 type foreignStore struct{ link string }

@@ -67,7 +67,7 @@ func (s stopping) Handle(context.Context, caddy.Event) error {
 	e := s.app.lease
 	s.app.mu.Unlock()
 	if e != nil && caddy.Exiting() {
-		<-e.hub.Drain()
+		<-e.hub.Shutdown()
 	}
 	return nil
 }

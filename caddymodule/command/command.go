@@ -55,6 +55,7 @@ func setUp(root *cobra.Command) {
 		connectionsCommand(),
 		disconnectCommand(),
 		drainCommand(),
+		undrainCommand(),
 		readyCommand(),
 		historyCommand(),
 		presenceCommand(),

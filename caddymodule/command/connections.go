@@ -60,6 +60,7 @@ type edgeAnswer struct {
 	Error    string `json:"error,omitempty"`
 	Total    int    `json:"total"`
 	Matching int    `json:"matching"`
+	Draining bool   `json:"draining"`
 }
 
 // listedConnection is a connection of an edge.

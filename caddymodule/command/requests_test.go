@@ -110,6 +110,20 @@ func TestRequests(t *testing.T) {
 		},
 		{"drain --wait", []call{{"POST /pubsub/drain {}", ``}, {"GET /pubsub/connections?edge=local&limit=1", `{"edges":[{"total":0}]}`}}, 1, "", "does not say how many clients"},
 		{"drain --wait", []call{{"", refused}}, 1, "", "no room"},
+		{
+			"drain --wait", []call{{"", ``}, {"", `{"edges":[{"answered":true,"total":2,"draining":true}]}`}, {"", `{"edges":[{"answered":true,"total":2}]}`}},
+			1, "The edge is draining", "the drain was taken back",
+		},
+		{"undrain", []call{{"DELETE /pubsub/edges/local/drain {}", ``}}, 0, "The edge takes clients", ""},
+		{"undrain --edge b", []call{{"DELETE /pubsub/edges/b/drain {}", refused}}, 1, "", "no room"},
+		{
+			"undrain --all --json", []call{
+				{"GET /pubsub/edges", `{"edges":[{"id":"a","name":"A"},{"id":"b","name":"B"}]}`},
+				{"DELETE /pubsub/edges/b/drain {}", ``}, {"DELETE /pubsub/edges/a/drain {}", ``},
+			},
+			0, `{"serving":["B","A"]}` + "\n", "",
+		},
+		{"undrain --all --edge b", nil, 2, "", "--edge and --all"},
 		{"drain --wait --all", nil, 2, "", "--wait and --all"},
 		{"drain --all", []call{{"", `no JSON`}}, 1, "", "invalid character"},
 		{

@@ -82,6 +82,7 @@ var Calls = map[string]Call{
 	"GET /overview":                        {"", showOverview},
 	"GET /edges":                           {"", showEdges},
 	"POST /edges/{edge}/drain":             {"drain", drainEdge},
+	"DELETE /edges/{edge}/drain":           {"undrain", undrainEdge},
 	"GET /connections":                     {"", listConnections},
 	"GET /connections/{edge}/{connection}": {"", showConnection},
 	"POST /connections/disconnect":         {"disconnect", disconnect},

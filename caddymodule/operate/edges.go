@@ -10,6 +10,7 @@ import (
 
 	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/caddymodule/overlay"
+	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/tokenstore/rest"
 )
@@ -22,7 +23,7 @@ func showOverview(live *app.Running, _ *http.Request, _ []byte) (any, error) {
 	return map[string]any{"edges": live.Overlay().Overview()}, nil
 }
 
-// drained answers a drain of one edge. Like [disconnected], it is carried out and told of also
+// drained answers a drain of one edge, and its undoing. Like [disconnected], it is carried out and told of also
 // if its caller goes away.
 type drained struct {
 	Draining bool   `json:"draining"`
@@ -32,6 +33,11 @@ type drained struct {
 func drainEdge(live *app.Running, r *http.Request, _ []byte) (any, error) {
 	edge := r.PathValue("edge")
 	return drained{true, edge}, live.Overlay().Drain(context.WithoutCancel(r.Context()), edge)
+}
+
+func undrainEdge(live *app.Running, r *http.Request, _ []byte) (any, error) {
+	edge := r.PathValue("edge")
+	return drained{false, edge}, live.Overlay().Undrain(context.WithoutCancel(r.Context()), edge)
 }
 
 func listConnections(live *app.Running, r *http.Request, _ []byte) (any, error) {
@@ -132,6 +138,10 @@ func overlayProblem(err error) (p rest.Problem, ok bool) {
 		return rest.Problem{Status: http.StatusConflict, Code: "ambiguous_edge", Detail: err.Error()}, true
 	case errors.Is(err, overlay.ErrUnknownConnection):
 		return rest.Problem{Status: http.StatusNotFound, Code: "unknown_connection", Detail: err.Error()}, true
+	case errors.Is(err, overlay.ErrUnknownRequest):
+		return rest.Problem{Status: http.StatusNotImplemented, Code: "unknown_request", Detail: err.Error()}, true
+	case errors.Is(err, pubsub.ErrStopping):
+		return rest.Problem{Status: http.StatusConflict, Code: "stopping", Detail: err.Error()}, true
 	case errors.Is(err, overlay.ErrNotAllowed):
 		return rest.Problem{Status: http.StatusForbidden, Code: "not_allowed_there", Detail: err.Error()}, true
 	case errors.Is(err, overlay.ErrBadCursor):

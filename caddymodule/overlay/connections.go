@@ -47,6 +47,7 @@ type EdgeCount struct {
 	Error    string `json:"error,omitempty"` // why it did not
 	Total    int    `json:"total"`
 	Matching int    `json:"matching"`
+	Draining bool   `json:"draining"` // as the edge says
 }
 
 // Connection is a connection of an edge.
@@ -110,7 +111,7 @@ func (o *Overlay) Connections(ctx context.Context, q Query) (Connections, error)
 	list := Connections{Connections: []Connection{}, Edges: round(o, members, func(ctx context.Context, m pubsub.Member) EdgeCount {
 		self := o.isSelf(m)
 		count, err := ask[pubsub.ConnectionPage](ctx, o, m, self, kindConnections, args)
-		return EdgeCount{m.ID, nameOf(m, self), m.State, err == nil, shownError(err), count.Total, count.Matching}
+		return EdgeCount{m.ID, nameOf(m, self), m.State, err == nil, shownError(err), count.Total, count.Matching, count.Draining}
 	})}
 	for i := from; i < len(members); i, after = i+1, 0 {
 		m, count := members[i], &list.Edges[i]

@@ -73,6 +73,17 @@ func (o *Overlay) Drain(ctx context.Context, edge string) error {
 	return err
 }
 
+// Undrain takes [Overlay.Drain] back: the edge takes new clients again. It returns
+// [ErrUnknownRequest] of an edge of an earlier version, and [pubsub.ErrStopping].
+func (o *Overlay) Undrain(ctx context.Context, edge string) error {
+	m, self, err := o.member(edge)
+	if err != nil {
+		return err
+	}
+	_, err = ask[struct{}](ctx, o, m, self, kindUndrain, nil)
+	return err
+}
+
 func (o *Overlay) edgeStatus(m pubsub.Member, self bool, status *Status, err error) EdgeStatus {
 	s := EdgeStatus{ID: m.ID, Name: nameOf(m, self), Self: self, Host: m.Host, Region: m.Region, State: m.State, Answered: err == nil, Error: shownError(err)}
 	if !m.SeenAt.IsZero() {

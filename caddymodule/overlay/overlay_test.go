@@ -242,6 +242,21 @@ func TestOtherEdges(t *testing.T) {
 		t.Error(err)
 	}
 	here.await("the drain", func() bool { return errors.Is(there.hub.Available(), pubsub.ErrDraining) })
+	if list, err = here.Connections(t.Context(), Query{}); err != nil || !here.count(list, "b.example").Draining || here.count(list, "a.example").Draining {
+		t.Errorf("while an edge drains: %+v %v", list, err)
+	}
+	there.SetPolicy(View)
+	if err := here.Undrain(t.Context(), "b.example"); !errors.Is(err, ErrNotAllowed) {
+		t.Errorf("the end of a drain with the policy view: %v", err)
+	}
+	there.SetPolicy(Manage)
+	if err := here.Undrain(t.Context(), "b.example"); err != nil || there.hub.Available() != nil {
+		t.Errorf("after the end of a drain: %v, %v", err, there.hub.Available())
+	}
+	there.hub.Shutdown()
+	if err := here.Undrain(t.Context(), "b.example"); !errors.Is(err, pubsub.ErrStopping) {
+		t.Errorf("an edge that stops: %v", err)
+	}
 }
 
 func (e *edge) count(list Connections, name string) EdgeCount {

@@ -20,7 +20,7 @@ var (
 	ErrUnknownConnection = errors.New("there is no such connection at this edge")
 	ErrNotAllowed        = errors.New("the edge does not let operators of other edges do this (remote_operators)")
 	ErrBadCursor         = errors.New("the cursor is not one of this list, or its edge is gone; begin with the first page")
-	errUnknownRequest    = errors.New("the edge does not know this request; it may be of an older version")
+	ErrUnknownRequest    = errors.New("the edge does not know this request; it may be of an older version")
 	errBadRequest        = errors.New("the edge does not understand the request")
 	errBadAnswer         = errors.New("its answer is not what an edge answers")
 )
@@ -53,6 +53,7 @@ const (
 	kindConnection  = "connection"
 	kindDisconnect  = "disconnect"
 	kindDrain       = "drain"
+	kindUndrain     = "undrain"
 )
 
 // request is what one edge asks another: JSON, whose args belong to the kind.
@@ -71,7 +72,8 @@ type reply struct {
 var replyErrors = map[string]error{
 	"unknown_connection": ErrUnknownConnection,
 	"not_allowed":        ErrNotAllowed,
-	"unknown_request":    errUnknownRequest,
+	"unknown_request":    ErrUnknownRequest,
+	"stopping":           pubsub.ErrStopping,
 	"bad_request":        errBadRequest,
 }
 
@@ -123,8 +125,10 @@ func (o *Overlay) do(kind string, args any) (any, error) {
 	case kindDrain:
 		o.hub.Drain()
 		return struct{}{}, nil
+	case kindUndrain:
+		return struct{}{}, o.hub.Undrain()
 	}
-	return nil, errUnknownRequest
+	return nil, ErrUnknownRequest
 }
 
 func (o *Overlay) doOne(kind string, a oneArgs) (any, error) {
@@ -180,7 +184,7 @@ func (o *Overlay) answerTo(from pubsub.Member, r request) (any, error) {
 	changes := false
 	switch r.Kind {
 	case kindStatus, kindOverview:
-	case kindDrain:
+	case kindDrain, kindUndrain:
 		changes = true
 	case kindConnections:
 		var a listArgs
@@ -191,7 +195,7 @@ func (o *Overlay) answerTo(from pubsub.Member, r request) (any, error) {
 		err = strict(r.Args, &a)
 		args, changes = a, r.Kind == kindDisconnect
 	default:
-		return nil, errUnknownRequest
+		return nil, ErrUnknownRequest
 	}
 	var result any
 	switch policy := *o.policy.Load(); {
@@ -219,6 +223,8 @@ func (o *Overlay) tellHooks(from pubsub.Member, kind string, args any, err error
 		told.Status, told.Code = http.StatusForbidden, "not_allowed"
 	case errors.Is(err, ErrUnknownConnection):
 		told.Status, told.Code = http.StatusNotFound, "unknown_connection"
+	case errors.Is(err, pubsub.ErrStopping):
+		told.Status, told.Code = http.StatusConflict, "stopping"
 	case err != nil:
 		told.Status, told.Code = http.StatusBadRequest, "bad_request"
 	}

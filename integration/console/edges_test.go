@@ -89,16 +89,20 @@ func TestConsoleOverEdges(t *testing.T) {
 	// One is drained from the console of another.
 	p.GoTo("Edges")
 	p.Click("button", "Drain edge-1.test")
-	p.See("dialog", "Only a restart of the edge ends a drain")
+	p.See("dialog", "Undrain takes this back")
 	p.Click("button", "Drain")
 	client.ExpectText("RECONNECT")
 	p.See("article[aria-label='Edge edge-1.test']", "draining")
 	_, refused := second.Open(harness.Handshake{Token: o.Token})
 	refused.Problem(t, http.StatusServiceUnavailable, "draining")
+	p.Click("button", "Undrain edge-1.test", "Undrain")
+	p.See("article[aria-label='Edge edge-1.test']", "serving")
+	o.Session(1).Ping()
 
 	// It is in the audit of both edges, with what it was done to.
 	for e, actor := range map[*harness.Edge]string{first: `"actor":"operator:ada"`, second: `"actor":"edge:edge-0.test"`} {
 		e.AwaitLine(`"operation":"disconnect"`, actor, fmt.Sprintf(`"connection":%s`, id))
 		e.AwaitLine(`"operation":"drain"`, actor)
+		e.AwaitLine(`"operation":"undrain"`, actor)
 	}
 }

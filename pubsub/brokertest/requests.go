@@ -74,7 +74,7 @@ func members(o *overlay) {
 			continue
 		}
 		d.Announce(pubsub.Edge{Host: fmt.Sprintf("%d.example.com", i), Region: "r"})
-		d.Draining()
+		d.SetDraining(true)
 	}
 	for i, r := range list {
 		if _, ok := r.(pubsub.Directory); !ok {

@@ -236,9 +236,13 @@ func (b *Broker) Announce(e pubsub.Edge) {
 	b.announce()
 }
 
-// Draining tells the other edges that this one wants no new clients.
-func (b *Broker) Draining() {
-	b.peers.setState(stateDraining)
+// SetDraining tells the other edges whether this one wants new clients.
+func (b *Broker) SetDraining(draining bool) {
+	state := stateHere
+	if draining {
+		state = stateDraining
+	}
+	b.peers.setState(state)
 	b.announce()
 }
 

@@ -43,10 +43,15 @@ func TestDirectory(t *testing.T) {
 	late.awaitEdges(t, "a/eu", "b/us", "c:8443/")
 	late.Announce(pubsub.Edge{Host: "a", Region: "eu"})
 
-	b.Draining()
+	b.SetDraining(true)
 	for _, e := range []*edge{a, b, c, late} {
 		e.awaitEdges(t, "a/eu", "c:8443/")
 	}
+	b.SetDraining(false)
+	for _, e := range []*edge{a, b, c, late} {
+		e.awaitEdges(t, "a/eu", "b/us", "c:8443/")
+	}
+	b.SetDraining(true)
 	nc, err := connect()
 	must(t, err)
 	defer nc.Close()

@@ -83,7 +83,7 @@ func (p *peers) otherIDs() []edgeID {
 	return slices.Clone(p.ids[1:])
 }
 
-// setState notes whether this edge drains, or is about to end.
+// setState notes whether this edge serves, drains, or is about to end.
 func (p *peers) setState(state string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

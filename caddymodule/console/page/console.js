@@ -1,44 +1,44 @@
 // Generated from console by `npm run build` there. Do not edit.
 // With Preact (MIT) and @millrace/client (Apache-2.0).
-var N,Ko,$i,Ce,Rn,xt,Qo,vt,Vo,Fn,Nn,Yo,at=Symbol.for("pv"),St={},Tt=[],Oi=/^m(i|n|o|s|text|space)$/,jn=Array.isArray,Zo=Tt.
+var N,Ko,Oi,Ce,Rn,xt,Qo,vt,Vo,Fn,Nn,Yo,at=Symbol.for("pv"),St={},Tt=[],Ii=/^m(i|n|o|s|text|space)$/,jn=Array.isArray,Zo=Tt.
 slice,Fe=Object.assign;function De(t){t&&t.parentNode&&t.remove()}function _t(t,e,n,o,r){var i={type:t,props:e,key:n,ref:o,__k:null,__:null,__b:0,__e:null,__c:null,constructor:at,__v:r||
 ++Ko,__i:-1,__u:0};return!r&&N.vnode&&N.vnode(i),i}function C(t){return t.children}function He(t,e){this.props=t,this.context=e,this.__g=0}function Pe(t,e){if(e==null)return t.
 __&&Pe(t.__,t.__i+1);for(var n;e<t.__k.length;e++)if((n=t.__k[e])&&n.__e)return n.__e;return typeof t.type!="function"||
-t.props.__P?null:Pe(t)}function Ii(t){var e,n=t.__v,o=n.__e,r=[],i=[],a=t.__P;a&&((e=Fe({constructor:at},n)).__v=n.__v+1,
+t.props.__P?null:Pe(t)}function Ri(t){var e,n=t.__v,o=n.__e,r=[],i=[],a=t.__P;a&&((e=Fe({constructor:at},n)).__v=n.__v+1,
 N.vnode&&N.vnode(e),Xn(a,e,n,t.__n,a.namespaceURI,32&n.__u?[o]:null,r,o||Pe(n),32&n.__u,i),e.__v=n.__v,e.__.__k[e.__i]=e,
 sr(r,e,i),n.__=n.__e=null,e.__e!=o&&er(e))}function er(t){if((t=t.__)&&t.__c&&!t.props.__P)return t.__e=null,t.__k.some(
 function(e){return e&&(t.__e=e.__e)}),er(t)}function Dn(t){(8&t.__g||(t.__g|=8,Ce.push(t),xt++))&&Rn==N.debounceRendering||
 ((Rn=N.debounceRendering)||queueMicrotask)(tr)}function tr(){try{for(var t,e=1;Ce.length;)Ce.length>e&&Ce.sort(Qo),t=Ce.
-shift(),e=Ce.length,8&t.__g&&Ii(t)}finally{(xt=Ce.length)&&(Rn||queueMicrotask)(tr)}}function nr(t,e,n,o,r,i,a,l,c,u,d){
-var f,p,h,m,w,v,y=o.__k||Tt,k=e.length;for(c=Ri(n,e,y,c,k),f=0;f<k;f++)(h=n.__k[f])!=null&&(p=~h.__i&&y[h.__i]||St,h.__i=
+shift(),e=Ce.length,8&t.__g&&Ri(t)}finally{(xt=Ce.length)&&(Rn||queueMicrotask)(tr)}}function nr(t,e,n,o,r,i,a,l,c,u,d){
+var f,p,h,m,w,v,y=o.__k||Tt,k=e.length;for(c=Ni(n,e,y,c,k),f=0;f<k;f++)(h=n.__k[f])!=null&&(p=~h.__i&&y[h.__i]||St,h.__i=
 f,v=Xn(t,h,p,r,i,a,l,c,u,d),m=h.__e,(p.ref!=h.ref||8&p.__u)&&(p.ref&&Ln(p.ref,null,h,p),h.ref&&d.push(h.ref,h.__c||m,h)),
 w=w||m,4&h.__u?(c=or(h,c,t,!p.__v),p.__e&&(p.__e=null)):typeof h.type=="function"&&v!==void 0?c=v:m&&(c=m.nextSibling),h.
-__u&=-21);return n.__e=w,c}function Ri(t,e,n,o,r){var i,a,l,c,u,d,f,p,h,m=n.length,w=m,v=0,y=0,k=t.__k=Array(r);for(i=0;i<
+__u&=-21);return n.__e=w,c}function Ni(t,e,n,o,r){var i,a,l,c,u,d,f,p,h,m=n.length,w=m,v=0,y=0,k=t.__k=Array(r);for(i=0;i<
 r;i++)(a=e[i])!=null&&typeof a!="boolean"&&typeof a!="function"?(typeof a!="object"||a.constructor===String?a=k[i]=_t(null,
 a):jn(a)?a=k[i]=_t(C,{children:a}):a.constructor===at&&a.__b?a=k[i]=_t(a.type,a.props,a.key,a.ref,a.__v):k[i]=a,c=i+v,a.
-__=t,a.__b=t.__b+1,l=null,~(u=a.__i=Ni(a,n,c,w))&&(w--,(l=n[u])&&(l.__u|=2)),l&&l.__v?(a.__u|=16,u==c-1?v--:u==c+1?v++:u!=
+__=t,a.__b=t.__b+1,l=null,~(u=a.__i=Di(a,n,c,w))&&(w--,(l=n[u])&&(l.__u|=2)),l&&l.__v?(a.__u|=16,u==c-1?v--:u==c+1?v++:u!=
 c&&(u>c?v--:v++,y=1)):(~u||(r>m?v--:r<m&&v++),typeof a.type!="function"&&(a.__u|=4))):k[i]=null;if(y){for(d=[],f=[],i=0;i<
 r;i++)if((a=k[i])&&16&a.__u){for(v=0,p=d.length;v<p;)d[h=v+p>>1]<a.__i?v=h+1:p=h;d[v]=a.__i,f[i]=v+1}for(v=d.length;i--;)
 f[i]&&(f[i]==v?v--:k[i].__u|=4)}if(w)for(i=0;i<m;i++)!(l=n[i])||2&l.__u||(l.__e==o&&(o=Pe(l)),Un(l,l));return o}function or(t,e,n,o){
 var r,i,a,l;if(typeof t.type=="function"){if(t.props.__P)return e;if(r=t.__k)for(i=0;i<r.length;i++)r[i]&&(r[i].__=t,e=or(
 r[i],e,n,!1));return e}for(e&&!e.parentNode&&(e=Pe(t))&&!e.parentNode&&(e=null),a=t.__e,l=e;l&&l.nodeType==8;)l=l.nextSibling;
 for(a!=l&&(!o&&n.moveBefore&&a.parentNode?n.moveBefore(a,e):n.insertBefore(a,e||null)),e=a;(e=e&&e.nextSibling)&&e.nodeType==
-8&&!e.data.startsWith("$s"););return e}function Ni(t,e,n,o){var r,i=t.key,a=t.type,l=e[n],c=l&&!(2&l.__u);if(l===null&&i==null||c&&i==l.key&&a==l.type)return n;
+8&&!e.data.startsWith("$s"););return e}function Di(t,e,n,o){var r,i=t.key,a=t.type,l=e[n],c=l&&!(2&l.__u);if(l===null&&i==null||c&&i==l.key&&a==l.type)return n;
 if(o>(c?1:0)){for(r=n-1;r>=0;r--)if((l=e[r])&&!(2&l.__u)&&i==l.key&&a==l.type)return r;for(r=n+1;r<e.length;r++)if((l=e[r])&&
 !(2&l.__u)&&i==l.key&&a==l.type)return r}return-1}function Go(t,e,n){n==null&&(n=""),e[0]=="-"?t.setProperty(e,n):t[e]=n}
 function wt(t,e,n,o,r){var i,a;if(e=="style")if(typeof n=="string")t.style.cssText=n;else{if(typeof o=="string"&&(t.style.
 cssText=o=""),o)for(e in o)n&&e in n||Go(t.style,e);if(n)for(e in n)o&&n[e]==o[e]||Go(t.style,e,n[e])}else if(e[0]=="o"&&
 e[1]=="n")typeof n!="function"&&(n=null),typeof o!="function"&&(o=null),(t.__e||(t.__e={}))[e]=n,n&&o||(a=Nn[e]||(Nn[e]=
-Di(e)),(t.__a||(t.__a={}))[e]=Fn,i=e!=(e=e.replace(Vo,"$1")),(e=e.slice(2))[0]<"a"&&(e=e.toLowerCase()),n?t.addEventListener(
+Fi(e)),(t.__a||(t.__a={}))[e]=Fn,i=e!=(e=e.replace(Vo,"$1")),(e=e.slice(2))[0]<"a"&&(e=e.toLowerCase()),n?t.addEventListener(
 e,a,i):t.removeEventListener(e,a,i));else{if(r=="http://www.w3.org/2000/svg")e=e.replace(/xlink(H|:h)/,"h").replace(/sName$/,
 "s");else if(e!="width"&&e!="height"&&e!="href"&&e!="list"&&e!="form"&&e!="tabIndex"&&e!="download"&&e!="rowSpan"&&e!="c\
 olSpan"&&e!="role"&&e!="popover"&&e in t)try{return void(t[e]=n??"")}catch{}if(typeof n=="function")return;n==null||n===
-!1&&e[4]!="-"?t.removeAttribute(e):t.setAttribute(e,e=="popover"&&n==1?"":n)}}function Di(t){return function(e){var n=this.
+!1&&e[4]!="-"?t.removeAttribute(e):t.setAttribute(e,e=="popover"&&n==1?"":n)}}function Fi(t){return function(e){var n=this.
 __e;if(n){if(n=n[t],e[vt]==null)e[vt]=Fn++;else if(e[vt]<this.__a[t])return;return n(N.event?N.event(e):e)}}}function Xn(t,e,n,o,r,i,a,l,c,u){
-var d,f,p,h,m,w,v,y,k,b,E,D,ne,Ee,he,ae,V,Ne,Se=e.type;if(e.constructor!==at)return null;128&n.__u&&(c=32&n.__u,d=n.__c.
+var d,f,p,h,m,w,v,y,k,b,E,D,ne,Ee,fe,ae,V,Ne,Se=e.type;if(e.constructor!==at)return null;128&n.__u&&(c=32&n.__u,d=n.__c.
 __z)&&(e.__u|=c,f=i=[],d.nodeType==8?l=kt(d,i):i.push(d),l=i[0]||l),(d=N.__b)&&d(e);e:if(typeof Se=="function"){p=a.length;
 try{if(y=e.props,k=(d=Se.prototype)&&d.render,b=(d=Se.contextType)&&o[d.__c],E=d?b?b.props.value:d.__:o,(h=n.__c)?(e.__c=
-h,2&h.__g&&(h.__g|=1)):(k?e.__c=h=new Se(y,E):(e.__c=h=new He(y,E),h.constructor=Se,h.render=ji),b&&b.sub(h),h.state||(h.
+h,2&h.__g&&(h.__g|=1)):(k?e.__c=h=new Se(y,E):(e.__c=h=new He(y,E),h.constructor=Se,h.render=Xi),b&&b.sub(h),h.state||(h.
 state={}),h.__n=o,h.__g|=8,h.__h=[],h.__k=[]),k&&(h.__s||(h.__s=h.state),Se.getDerivedStateFromProps&&(h.__s==h.state&&(h.
 __s=Fe({},h.__s)),Fe(h.__s,Se.getDerivedStateFromProps(y,h.__s)))),m=h.props,w=h.state,h.__v=e,n.__c){if(y!==m&&k&&!Se.getDerivedStateFromProps&&
 h.componentWillReceiveProps&&h.componentWillReceiveProps(y,E),e.__v==n.__v&&!(8&h.__g)||!(4&h.__g)&&h.shouldComponentUpdate&&
@@ -52,14 +52,14 @@ k&&n.__c&&h.getSnapshotBeforeUpdate&&(v=h.getSnapshotBeforeUpdate(m,w)),Ee=d&&d.
 y.__P&&(d=l,r=(t=y.__P).namespaceURI,c=i=null,n.props&&n.props.__P!=t&&(n.__k.some(function(be){be&&Un(be,be)}),n.__k=null),
 l=n.__k?Pe(n,0):null),l=nr(t,jn(Ee)?Ee:[Ee],e,n,o,r,i,a,l,c,u),y.__P&&(e.__e=null,l=d),e.__u&=-161,f&&f.some(De),h.__h.length&&
 a.push(h),1&h.__g&&(h.__g&=-4)}catch(be){if(a.length=p,e.__v=null,c||i)if(be&&be.then){if(e.__u|=128|c,i){for(~(V=i.indexOf(
-l||void 0))||(V=i.length);(Ne=i[V-1])&&Ne.nodeType==8;)V--;for(;V<i.length;V++)if(Ne=i[V])if(i[V]=null,he){if(Ne==ae)break}else{
-if(Ne.nodeType!=8)break;Ne.data.startsWith("$s")&&(ae=kt(he=Ne))}}if(!he){for(;l&&l.nodeType==8&&l.nextSibling;)l=l.nextSibling;
-he=l}(d=kt(he=e.__c.__z||(e.__c.__z=he)))?(e.__e=he,l=d):e.__e=l,l=l&&l.nextSibling}else i&&i.some(De);else e.__e=n.__e;
-e.__k||(e.__k=n.__k||[]),be&&be.then||rr(e),N.__e(be,e,n)}}else l=e.__e=Fi(n.__e,e,n,o,r,i,a,c,u,t);return(d=N.diffed)&&
+l||void 0))||(V=i.length);(Ne=i[V-1])&&Ne.nodeType==8;)V--;for(;V<i.length;V++)if(Ne=i[V])if(i[V]=null,fe){if(Ne==ae)break}else{
+if(Ne.nodeType!=8)break;Ne.data.startsWith("$s")&&(ae=kt(fe=Ne))}}if(!fe){for(;l&&l.nodeType==8&&l.nextSibling;)l=l.nextSibling;
+fe=l}(d=kt(fe=e.__c.__z||(e.__c.__z=fe)))?(e.__e=fe,l=d):e.__e=l,l=l&&l.nextSibling}else i&&i.some(De);else e.__e=n.__e;
+e.__k||(e.__k=n.__k||[]),be&&be.then||rr(e),N.__e(be,e,n)}}else l=e.__e=ji(n.__e,e,n,o,r,i,a,c,u,t);return(d=N.diffed)&&
 d(e),l}function kt(t,e){if(t&&t.nodeType==8&&t.data.startsWith("$s"))for(var n=1;t=t.nextSibling;){if(t.nodeType==8){if(t.
 data.startsWith("$s"))n++;else if(t.data.startsWith("/$s")&&!--n)return t}e&&e.push(t)}}function rr(t){t&&(t.__c&&(t.__c.
 __g|=4),t.__k&&t.__k.some(rr))}function sr(t,e,n){for(var o=0;o<n.length;)Ln(n[o++],n[o++],n[o++]);N.__c&&N.__c(e,t),t.some(
-function(r){try{t=r.__h,r.__h=[],t.some(function(i){i.call(r)})}catch(i){N.__e(i,r.__v)}})}function Fi(t,e,n,o,r,i,a,l,c,u){
+function(r){try{t=r.__h,r.__h=[],t.some(function(i){i.call(r)})}catch(i){N.__e(i,r.__v)}})}function ji(t,e,n,o,r,i,a,l,c,u){
 var d,f,p,h,m,w,v,y,k=n.props||St,b=e.props,E=e.type;if(E=="svg"?r="http://www.w3.org/2000/svg":E=="math"?r="http://www.\
 w3.org/1998/Math/MathML":r||(r="http://www.w3.org/1999/xhtml"),i){for(d=0;d<i.length;d++)if((m=i[d])&&(E?m.localName==E:
 m.nodeType==3)){t=m,i[d]=null;break}}if(!t){if(y=u.ownerDocument||document,!E)return y.createTextNode(b);t=y.createElementNS(
@@ -68,7 +68,7 @@ null?null:i&&Zo.call(u.childNodes),!l&&i)for(k={},d=0;d<t.attributes.length;d++)
 m=k[d],d=="dangerouslySetInnerHTML"?p=m:d=="children"||d in b||d=="value"&&"defaultValue"in b||d=="checked"&&"defaultChe\
 cked"in b||wt(t,d,null,m,r);for(d in b)m=b[d],d=="children"?h=m:d=="dangerouslySetInnerHTML"?f=m:d=="value"?w=m:d=="chec\
 ked"?v=m:l&&typeof m!="function"||k[d]===m||wt(t,d,m,k[d],r);f?(l||p&&(f.__html==p.__html||f.__html==t.innerHTML)||(t.innerHTML=
-f.__html),e.__k=[]):(p&&(t.textContent=""),(E=="foreignObject"||r=="http://www.w3.org/1998/Math/MathML"&&Oi.test(E))&&(r=
+f.__html),e.__k=[]):(p&&(t.textContent=""),(E=="foreignObject"||r=="http://www.w3.org/1998/Math/MathML"&&Ii.test(E))&&(r=
 "http://www.w3.org/1999/xhtml"),nr(u,jn(h)?h:[h],e,n,o,r,i,a,i?i[0]:n.__k&&Pe(n,0),l,c),i&&i.some(De)),l&&E!="textarea"||
 (d="value",E=="progress"&&w==null?t.removeAttribute(d):w==null||w===t[d]&&(E!="progress"||w)||wt(t,d,w,k[d],r),d="checke\
 d",v!=null&&v!=t[d]&&wt(t,d,v,k[d],r))}else k===b||l&&t.data==b||(t.data=b);return t}function Ln(t,e,n,o){try{typeof t==
@@ -76,7 +76,7 @@ d",v!=null&&v!=t[d]&&wt(t,d,v,k[d],r))}else k===b||l&&t.data==b||(t.data=b);retu
 N.__e(r,n)}}function Un(t,e,n){var o,r,i,a;if(N.unmount&&N.unmount(t),!(o=t.ref)||o.current&&o.current!=t.__e||Ln(o,null,
 e,t),o=t.__c){if(o.componentWillUnmount)try{o.componentWillUnmount()}catch(l){N.__e(l,e)}o.__P=o.__n=null}if(o=t.__k)for(a=
 0;a<o.length;a++)o[a]&&Un(o[a],e,typeof t.type!="function"||n&&!t.props.__P);!n&&(o=t.__c)&&(o=o.__z)&&(r=kt(o,i=[]))&&(o==
-t.__e&&i.some(De),De(r),De(o)),n||De(t.__e),t.__e=t.__c=t.__=null}function ji(t,e,n){return this.constructor(t,n)}function ir(t,e){
+t.__e&&i.some(De),De(r),De(o)),n||De(t.__e),t.__e=t.__c=t.__=null}function Xi(t,e,n){return this.constructor(t,n)}function ir(t,e){
 var n,o,r,i;N.__&&N.__(t,e),e.nodeType==9&&(e=e.documentElement),o=(n=t&&32&t.__u)?null:e.__k,e.__k=_t(C,{children:[t]}),
 r=[],i=[],Xn(e,e.__k,o||St,St,e.namespaceURI,o?null:e.firstChild?Zo.call(e.childNodes):null,r,o?o.__e:e.firstChild,n,i),
 sr(r,e.__k,i),e.__k.props.children=null}function ar(t){function e(n){var o,r;return this.getChildContext||(o=new Set,(r={})[e.__c]=this,this.getChildContext=function(){
@@ -84,21 +84,21 @@ return r},this.shouldComponentUpdate=function(i){this.props.value!=i.value&&o.fo
 sub=function(i){o.add(i);var a=i.componentWillUnmount;i.componentWillUnmount=function(){o.delete(i),a&&a.call(i)}}),n.children}
 return e.__c="__cC"+Yo++,e.__=t,e.Provider=(e.Consumer=function(n,o){return n.children(o)}).contextType=e,e}N={__e:function(t,e,n,o){for(var r,i,a;e=e.__;)if((r=e.__c)&&!(1&r.__g)){r.__g|=4;try{if((a=(i=r.constructor)&&i.getDerivedStateFromError)&&
 r.setState(i.getDerivedStateFromError(t)),r.componentDidCatch&&(r.componentDidCatch(t,o||{}),a=1),a&&8&r.__g)return void(r.
-__g|=2)}catch(l){t=l}}throw xt=0,t}},Ko=0,$i=function(t){return t!=null&&t.constructor===at},He.prototype.setState=function(t,e){
+__g|=2)}catch(l){t=l}}throw xt=0,t}},Ko=0,Oi=function(t){return t!=null&&t.constructor===at},He.prototype.setState=function(t,e){
 var n=this.__s;n&&n!=this.state||(n=this.__s=Fe({},this.state)),typeof t=="function"&&(t=t(Fe({},n),this.props)),t&&(Fe(
 n,t),this.__v&&(e&&this.__k.push(e),Dn(this)))},He.prototype.forceUpdate=function(t){this.__v&&(this.__g|=4,t&&this.__h.
 push(t),Dn(this))},He.prototype.render=C,Ce=[],xt=0,Qo=function(t,e){return t.__v.__b-e.__v.__b},vt=Symbol(),Vo=/(PointerCapture)$|Capture$/i,
 Fn=0,Nn={},Yo=0;var Ae,X,Bn,lr,Jn=Object.is,ct=0,br=[],Hn=[],U=N,cr=U.__b,dr=U.__r,ur=U.diffed,hr=U.__c,fr=U.unmount,pr=U.__;function We(t,e){
 U.__h&&U.__h(X,t,ct||e),ct=0;var n=X.__H||(X.__H={__:[],__h:[]});return t>=n.__.length&&n.__.push({}),n.__[t]}function g(t){
-return ct=1,Xi(wr,t)}function Xi(t,e,n){var o=We(Ae++,2);if(o.t=t,!o.__c&&(o.__=[n?n(e):wr(void 0,e),function(i){var a=(o.
+return ct=1,Li(wr,t)}function Li(t,e,n){var o=We(Ae++,2);if(o.t=t,!o.__c&&(o.__=[n?n(e):wr(void 0,e),function(i){var a=(o.
 __N||o.__)[0],l=o.t(a,i);Jn(a,l)||(o.__N=[l,o.__[1]],o.__c.setState({}))}],o.__c=X,!X.__f)){X.__f=!0;var r=X.shouldComponentUpdate;
 X.shouldComponentUpdate=function(i,a,l){var c=this.__H;if(!c)return!0;var u=!1,d=this.props!=i;if(c.__.some(function(p){
 p.__N&&(u=!0,Jn(p.__[0],p.__N[0])||(d=!0))}),r){var f=r.call(this,i,a,l);return u?f||d:f}return!u||d}}return o.__}function R(t,e){
 var n=We(Ae++,3);!U.__s&&qn(n.__H,e)&&(n.__P=!0,n.__=t,n.u=e,X.__H.__h.push(n))}function le(t,e){var n=We(Ae++,4);!U.__s&&
-qn(n.__H,e)&&(n.__P=!1,n.__=t,n.u=e,X.__h.push(n))}function G(t){return ct=5,dt(function(){return{current:t}},[])}function dt(t,e){var n=We(Ae++,7);return qn(n.__H,e)&&(n.__=t(),n.__H=e),n.__}function fe(t,e){return ct=8,dt(function(){
+qn(n.__H,e)&&(n.__P=!1,n.__=t,n.u=e,X.__h.push(n))}function G(t){return ct=5,dt(function(){return{current:t}},[])}function dt(t,e){var n=We(Ae++,7);return qn(n.__H,e)&&(n.__=t(),n.__H=e),n.__}function pe(t,e){return ct=8,dt(function(){
 return t},e)}function yr(t){var e=X.context[t.__c],n=We(Ae++,9);return n.c=t,e?(n.__==null&&(n.__=!0,e.sub(X)),e.props.value):
 t.__}function qe(){var t=We(Ae++,11);if(!t.__){for(var e=X.__v;!e.__m&&e.__;)e=e.__;var n=e.__m||(e.__m=[0,0]);t.__="P"+n[0]+
-"-"+n[1]++}return t.__}function Li(){var t;do{for(;t=Hn.shift();)try{lt(t)}catch(n){U.__e(n,{__:(t=t.__P)&&t.__v})}for(;t=
+"-"+n[1]++}return t.__}function Ui(){var t;do{for(;t=Hn.shift();)try{lt(t)}catch(n){U.__e(n,{__:(t=t.__P)&&t.__v})}for(;t=
 br.shift();){var e=t.__H;if(t.__P&&e)try{e.__h.some(lt),e.__h.some(Wn),e.__h=[]}catch(n){e.__h=[],U.__e(n,t.__v)}}}while(Hn.
 length)}U.__b=function(t){X=null,cr&&cr(t)},U.__=function(t,e){t&&e.__k&&e.__k.__m&&(t.__m=e.__k.__m),pr&&pr(t,e)},U.__r=
 function(t){dr&&dr(t),Ae=0;var e=(X=t.__c).__H;e&&(Bn==X?X.__h=[]:(e.__h.some(lt),e.__h.some(Wn),Ae=0),e.__h=[],e.__.some(
@@ -107,18 +107,18 @@ length&&gr(br.push(e)),e.__H.__.some(function(n){n.u&&(n.__H=n.u)})),Bn=X=null},
 n.__h.some(lt),n.__h=n.__h.filter(function(o){return!o.__||Wn(o)})}catch(o){n.__h=[function(){throw o}]}}),hr&&hr(t,e)},
 U.unmount=function(t){fr&&fr(t);var e,n,o=t.__c;o&&o.__H&&(o.__H.__.some(function(r){try{if(r.__P&&r.__c){if(n===void 0){
 for(n=t.__;n&&(!n.__c||!n.__c.__P);)n=n.__;n=n&&n.__c}r.__P=n,gr(Hn.push(r))}else lt(r)}catch(i){e=i}}),o.__H=void 0,e&&
-U.__e(e,o.__v))};var mr=typeof requestAnimationFrame=="function";function Ui(t){var e,n=function(){clearTimeout(o),mr&&cancelAnimationFrame(
+U.__e(e,o.__v))};var mr=typeof requestAnimationFrame=="function";function Bi(t){var e,n=function(){clearTimeout(o),mr&&cancelAnimationFrame(
 e),setTimeout(t)},o=setTimeout(n,35);mr&&(e=requestAnimationFrame(n))}function gr(t){t!=1&&lr==U.requestAnimationFrame||
-((lr=U.requestAnimationFrame)||Ui)(Li)}function lt(t){var e=X,n=t.__c;typeof n=="function"&&(t.__c=void 0,n()),X=e}function Wn(t){
+((lr=U.requestAnimationFrame)||Bi)(Ui)}function lt(t){var e=X,n=t.__c;typeof n=="function"&&(t.__c=void 0,n()),X=e}function Wn(t){
 var e=X;t.__c=t.__(),X=e}function qn(t,e){return!t||t.length!=e.length||e.some(function(n,o){return!Jn(n,t[o])})}function wr(t,e){
 return typeof e=="function"?e(t):e}var q=class extends Error{name="ApiError";code;status;retryAfter;constructor(e,n,o,r=0){super(o),this.code=e,this.status=
 n,this.retryAfter=r}};async function vr(t){let e=Number(t.headers.get("Retry-After"))||0,n;try{n=await t.json()}catch{n=
 void 0}let{code:o,detail:r,title:i}=n??{},a=[r,i].find(c=>typeof c=="string"&&c!==""),l=typeof a=="string"?a:`the edge a\
 nswered with the status ${t.status}`;return new q(typeof o=="string"?o:"unknown",t.status,l,e)}function K(t){let e=t instanceof
-Error?t.message:String(t),n=e.charAt(0).toUpperCase()+e.slice(1);return/[.?]$/.test(n)?n:`${n}.`}var Bi=4,zn=new q("no_session",401,"you are signed out; sign in to go on"),Et=class{#e;#t=0;constructor(e){this.#e=e}serverNow(){
+Error?t.message:String(t),n=e.charAt(0).toUpperCase()+e.slice(1);return/[.?]$/.test(n)?n:`${n}.`}var Ji=4,zn=new q("no_session",401,"you are signed out; sign in to go on"),Et=class{#e;#t=0;constructor(e){this.#e=e}serverNow(){
 return this.#r()+this.#t}get=(e,n={})=>this.call("GET",e,n);async call(e,n,o={}){let{gate:r}=this.#e;for(let i=0;;i++){if(o.
 background&&r.ended)throw zn;let a=await this.#n(e,n,o);if(a.ok)return await this.#o(a);let l=await vr(a);if(o.bare||i>=
-Bi)throw l;let{code:c}=l;if(c!=="no_session"&&c!=="confirmation_required")throw l;if(c==="no_session"&&o.background&&r.ended)
+Ji)throw l;let{code:c}=l;if(c!=="no_session"&&c!=="confirmation_required")throw l;if(c==="no_session"&&o.background&&r.ended)
 throw zn;let u=await(c==="no_session"?r.signIn():r.confirm());if(o.signal?.throwIfAborted(),!u)throw c==="no_session"?zn:
 new q(c,403,"the password was not given, so nothing was changed")}}async#n(e,n,{body:o,background:r,signal:i}){let a={};
 e!=="GET"&&(a["Content-Type"]="application/json");let l=this.#e.takeActivity();r&&!l&&(a["Console-Background"]="1");try{
@@ -131,23 +131,23 @@ gn-in")}confirm(){return this.#n("confirm")}answer(e){let n=this.#e;n&&(this.#e=
 !e),n.answer(e),this.#t())}opened(){this.ended=!1,this.#t()}async#n(e){let n=this.#e;if(n&&n.question!==e)return e==="si\
 gn-in"&&(this.#e={...n,question:e}),this.#t(),n.answered;if(n)return n.answered;let o=()=>{},r=new Promise(i=>{o=i});return this.#e=
 {question:e,answered:r,answer:o},this.#t(),r}};function Gn(t){let[e="",n=""]=t.replace(/^#\/?/,"").split("?",2);return{screen:e||"overview",query:Object.fromEntries(new URLSearchParams(
-n))}}function $(t,e={}){let n=J(e);return`#/${t}${n}`}var Ji=/([AM]T_[0-9a-f]{8,32})_?[0-9a-f]*/gi;function J(t){let e=new URLSearchParams;
-for(let[o,r]of Object.entries(t))r!==void 0&&r!==""&&e.set(o,String(r).replace(Ji,"$1"));let n=e.toString().replaceAll("\
-+","%20");return n===""?"":`?${n}`}var Hi=new Intl.NumberFormat("en",{maximumFractionDigits:0}),Wi=new Intl.NumberFormat("en",{maximumSignificantDigits:2}),
-qi=new Intl.DateTimeFormat("en-GB",{year:"numeric",month:"2-digit",day:"2-digit",hour:"2-digit",minute:"2-digit",second:"\
-2-digit",timeZone:"UTC"}),_r=["bytes","KiB","MiB","GiB","TiB","PiB"],P=t=>Hi.format(t),Pt=t=>t===0||t>=10?P(t):Wi.format(
+n))}}function $(t,e={}){let n=J(e);return`#/${t}${n}`}var Hi=/([AM]T_[0-9a-f]{8,32})_?[0-9a-f]*/gi;function J(t){let e=new URLSearchParams;
+for(let[o,r]of Object.entries(t))r!==void 0&&r!==""&&e.set(o,String(r).replace(Hi,"$1"));let n=e.toString().replaceAll("\
++","%20");return n===""?"":`?${n}`}var Wi=new Intl.NumberFormat("en",{maximumFractionDigits:0}),qi=new Intl.NumberFormat("en",{maximumSignificantDigits:2}),
+zi=new Intl.DateTimeFormat("en-GB",{year:"numeric",month:"2-digit",day:"2-digit",hour:"2-digit",minute:"2-digit",second:"\
+2-digit",timeZone:"UTC"}),_r=["bytes","KiB","MiB","GiB","TiB","PiB"],P=t=>Wi.format(t),Pt=t=>t===0||t>=10?P(t):qi.format(
 t);function I(t,e,n=`${e}s`){return`${P(t)} ${t===1?e:n}`}function B(t){let e=0,n=t;for(;n>=1024&&e<_r.length-1;)n/=1024,
 e++;return`${e===0||n>=100?P(n):n.toFixed(1)} ${_r[e]}`}function ze(t){let e=Math.round(Math.abs(t)/1e3),n=[];for(let[o,
 r]of[["d",86400],["h",3600],["min",60],["s",1]]){let i=Math.floor(e/r);if(e-=i*r,i>0)n.push(`${i} ${o}`);else if(n.length>
 0)break;if(n.length===2)break}return n.join(" ")||"0 s"}function ut(t,e){let n=(typeof t=="number"?t:Date.parse(t))-e;if(Number.
 isNaN(n))return"";let o=Math.abs(n)<6e4?1e3:Math.abs(n)<864e5?6e4:36e5,r=ze(Math.trunc(n/o)*o);return n>=0?`in ${r}`:`${r}\
- ago`}function ve(t){let e=new Date(t);if(Number.isNaN(e.getTime()))return"";let n=Object.fromEntries(qi.formatToParts(e).
+ ago`}function ve(t){let e=new Date(t);if(Number.isNaN(e.getTime()))return"";let n=Object.fromEntries(zi.formatToParts(e).
 map(({type:o,value:r})=>[o,r]));return`${n.year}-${n.month}-${n.day} ${n.hour}:${n.minute}:${n.second} UTC`}function Me(t){let e=0;for(let n of t)e++;return e}function Kn(t){return new TextEncoder().encode(t).length}function oe(t){
 return t.split(/[\s,]+/).filter(e=>e!=="")}function $e(t,e){if(t.length<=e)return t;let n=[...t];return n.length<=e?t:`${n.
 slice(0,e-1).join("")}…`}function je(t,e="and"){return t.length<2?t[0]??"":`${t.slice(0,-1).join(", ")} ${e} ${t[t.length-
 1]}`}var Ge=/^[0-9a-f]{0,32}$/;function Ke(t){return/^[AM]T_([0-9a-f]{0,32})/.exec(t)?.[1]??t}var Qn=ar(void 0);function M(){let t=yr(Qn);if(!t)throw new Error("there is no console here");return t}function H(){return M().
-session.role==="manager"}var zi=Symbol.for("pv"),Gi=0;function s(t,e,n,o,r,i){e||(e={});var a,l,c=e;if("ref"in c&&typeof t!="function")for(l in c={},e)l=="ref"?a=e[l]:c[l]=e[l];
-var u={type:t,props:c,key:n,ref:a,__k:null,__:null,__b:0,__e:null,__c:null,constructor:zi,__v:--Gi,__i:-1,__u:0};return(r||
+session.role==="manager"}var Gi=Symbol.for("pv"),Ki=0;function s(t,e,n,o,r,i){e||(e={});var a,l,c=e;if("ref"in c&&typeof t!="function")for(l in c={},e)l=="ref"?a=e[l]:c[l]=e[l];
+var u={type:t,props:c,key:n,ref:a,__k:null,__:null,__b:0,__e:null,__c:null,constructor:Gi,__v:--Ki,__i:-1,__u:0};return(r||
 i)&&(u.__source=r,u.__self=i),N.vnode&&N.vnode(u),u}function T({text:t,most:e=80}){let n=$e(t,e);return s("bdi",{class:"name",...n===t?{}:{title:t},children:n})}function A({
 text:t,most:e=256}){let n=$e(t,e);return s("bdi",{children:s("code",{...n===t?{}:{title:t},children:n})})}function F({at:t,
 plain:e}){let{api:n}=M();return t?s("time",{dateTime:t,title:e?ut(t,n.serverNow()):ve(t),children:e?ve(t):ut(t,n.serverNow())}):
@@ -166,19 +166,19 @@ min(6e4,this.#e.every*2**this.#s)}refresh(){this.#t.signal.aborted||(clearTimeou
 this.#c())}wake(){this.#a&&!this.paused&&!this.#e.hidden()&&this.refresh()}stop(){clearTimeout(this.#n),this.#t.abort()}async#c(){
 this.#o=!0,this.#a=!1,this.#r=!1;let e=this.#i;this.#i=!0;try{await this.#e.ask(e,this.#t.signal),this.#s=0}catch{this.#s++}
 if(this.#o=!1,!this.#t.signal.aborted){if(this.#r)return void this.#c();this.#n=setTimeout(()=>{this.paused||this.#e.hidden()?
-this.#a=!0:this.#c()},this.pause)}}};function re(){let[t,e]=g(!1),[n,o]=g(),r=G({busy:!1,mounted:!0}).current;R(()=>(r.mounted=!0,()=>{r.mounted=!1}),[r]);let i=fe(
+this.#a=!0:this.#c()},this.pause)}}};function re(){let[t,e]=g(!1),[n,o]=g(),r=G({busy:!1,mounted:!0}).current;R(()=>(r.mounted=!0,()=>{r.mounted=!1}),[r]);let i=pe(
 async a=>{if(!r.busy){r.busy=!0,e(!0),o(void 0);try{await a()}catch(l){r.mounted&&o(K(l))}r.busy=!1,r.mounted&&e(!1)}},[
 r]);return{busy:t,error:n,run:i,fail:o}}function ee(t,e,n,o=!1){let[r,i]=g({key:t}),a=G(n);a.current=n;let l=G(void 0);R(
 ()=>{let u=new At({every:e,hidden:()=>document.hidden,ask:async(f,p)=>{try{let h=await a.current({background:f,signal:p});
 p.aborted||i({key:t,data:h})}catch(h){throw p.aborted||i(m=>({...m,error:K(h)})),h}}});l.current=u;let d=()=>u.wake();return document.
 addEventListener("visibilitychange",d),u.refresh(),()=>{document.removeEventListener("visibilitychange",d),u.stop()}},[t,
-e]),R(()=>{l.current&&(l.current.paused=o,l.current.wake())},[o,t,e]);let c=fe(()=>l.current?.refresh(),[]);return{data:r.
+e]),R(()=>{l.current&&(l.current.paused=o,l.current.wake())},[o,t,e]);let c=pe(()=>l.current?.refresh(),[]);return{data:r.
 data,stale:r.key!==t||r.data===void 0,error:r.error,refresh:c}}function te({label:t,columns:e,rows:n,keyOf:o,detail:r,busy:i}){return s("div",{class:"scroll",children:s("table",{role:"\
 table","aria-label":t,"aria-busy":i??!1,children:[s("thead",{role:"rowgroup",children:s("tr",{role:"row",children:e.map(
 a=>s("th",{role:"columnheader",scope:"col",class:a.number?"number":"",children:a.label},a.label))})}),s("tbody",{role:"r\
-owgroup",children:n.map(a=>{let l=r?.(a);return s(C,{children:[s("tr",{role:"row",class:l?"open":"",children:e.map((c,u)=>Ki(
+owgroup",children:n.map(a=>{let l=r?.(a);return s(C,{children:[s("tr",{role:"row",class:l?"open":"",children:e.map((c,u)=>Qi(
 c,a,u===0))}),l&&s("tr",{role:"row",class:"detail",children:s("td",{role:"cell",colSpan:e.length,children:l})})]},o(a))})})]})})}
-function Ki(t,e,n){let o={"data-label":t.label,class:t.number?"number":""},r=s("div",{children:t.cell(e)});return n?s("t\
+function Qi(t,e,n){let o={"data-label":t.label,class:t.number?"number":""},r=s("div",{children:t.cell(e)});return n?s("t\
 h",{...o,role:"rowheader",scope:"row",children:r},t.label):s("td",{...o,role:"cell",children:r},t.label)}function Qe(t){
 return s("button",{type:"button",class:"expand","aria-expanded":t.open,"aria-label":t.label,onClick:t.onToggle,children:t.
 children})}function ye({page:t,more:e,onPrevious:n,onNext:o}){return t===1&&!e?null:s("nav",{class:"pages","aria-label":"\
@@ -191,7 +191,7 @@ state",children:[s("span",{children:t.broker.driver}),t.broker.linked?s(O,{mood:
 d",children:"link lost"})]}):s("span",{children:"–"})}function xr({status:t}){let e=(t.links??[]).filter(n=>n.code);return e.
 length===0?null:s("ul",{children:e.map(n=>s("li",{class:"wrong",children:[s(T,{text:n.of}),": ",s(T,{text:n.reason??"",most:200}),
 n.error&&s(C,{children:[" ","(",s(T,{text:n.error,most:200}),")"]}),n.since&&s(C,{children:[", ",s(F,{at:n.since})]})]},
-n.of))})}var Qi={websocket:"WebSocket",webtransport:"WebTransport"},Ve=t=>Qi[t]??t;function Mt({edge:t}){return t.self&&
+n.of))})}var Vi={websocket:"WebSocket",webtransport:"WebTransport"},Ve=t=>Vi[t]??t;function Mt({edge:t}){return t.self&&
 t.name!=="this edge"?s(O,{children:"this edge"}):null}function Ye(t){let e=t.edges.filter(n=>!n.answered);return s("div",
 {role:"alert",class:"errors",children:e.length>0&&s("div",{class:"note warn",children:[s("p",{children:[e.length===1?"An\
  edge does not answer":`${e.length} edges do not answer`,"."," ",t.missing[e.length===1?0:1]]}),s("ul",{children:[e.slice(
@@ -213,7 +213,7 @@ help",children:o})]})}function we({title:t,onClose:e,children:n,wide:o}){let r=G
 activeElement;return l?.showModal(),()=>{i.current=!0,l?.close(),setTimeout(()=>{!(c instanceof HTMLElement&&c.isConnected)&&
 document.activeElement===document.body&&document.querySelector("h1")?.focus()})}},[]),s("dialog",{ref:r,class:o?"wide":"",
 "aria-labelledby":a,onCancel:l=>{l.target===r.current&&(l.preventDefault(),e())},onClose:()=>{i.current||(e(),setTimeout(
-()=>{!i.current&&r.current?.open===!1&&r.current.showModal()}))},children:[s("h2",{id:a,children:t}),n]})}function pe({action:t,
+()=>{!i.current&&r.current?.open===!1&&r.current.showModal()}))},children:[s("h2",{id:a,children:t}),n]})}function me({action:t,
 submit:e,danger:n,disabled:o,onSubmit:r,onCancel:i,children:a,extra:l}){return s("form",{noValidate:!0,"aria-busy":t.busy,
 onSubmit:c=>{c.preventDefault(),o||t.run(r)},children:[a,s(Oe,{text:t.error}),s("div",{class:"buttons",children:[s("butt\
 on",{type:"submit",class:n?"danger":"primary",disabled:o,"aria-disabled":t.busy,children:e}),i&&s("button",{type:"button",
@@ -223,7 +223,7 @@ read it here again. Copy it now to where it is needed, such as a secret store."]
 oken",onCopied:()=>c(!0)}),r,s("p",{role:"status",children:i&&!l?"Press Esc again to close, if you have copied the token\
 .":""}),s("div",{class:"buttons",children:s("button",{type:"button",class:"primary",onClick:o,children:"Done"})})]})}function Ot({
 label:t,text:e,copy:n,onCopied:o}){return s("div",{class:"snippet",children:[s("div",{class:"snippet-head",children:[s("\
-h3",{children:t}),s(kr,{text:e,label:n,onCopied:o})]}),s("pre",{tabIndex:0,"aria-label":t,role:"region",children:e})]})}var Vi=20;function Tr(t,e=""){let n=[];for(let[o,r]of(t.tenant_grants??[]).entries()){let i=`right.tenant_grants[${o}]`,
+h3",{children:t}),s(kr,{text:e,label:n,onCopied:o})]}),s("pre",{tabIndex:0,"aria-label":t,role:"region",children:e})]})}var Yi=20;function Tr(t,e=""){let n=[];for(let[o,r]of(t.tenant_grants??[]).entries()){let i=`right.tenant_grants[${o}]`,
 a=Ze(r.tenant_ids??[],`${i}.tenant_ids`,e,"or"),l=r.allow_channels_pub??[],c=r.allow_channels_sub??[];l.length>0&&n.push(
 ["may publish to ",...Ze(l,`${i}.allow_channels_pub`,e)," in ",...a]),c.length>0&&n.push(["may subscribe to ",...Ze(c,`${i}\
 .allow_channels_sub`,e)," in ",...a]);let u=r.allow_channels_history??[];u.length>0&&n.push(["may read stored messages o\
@@ -236,7 +236,7 @@ llow_protocols",e,"WebSocket or WebTransport")),n.push([`may send ${Sr(t.ingress
  on each connection`]),n}function Er(t){return/^right\.[\w.[\]]+/.exec(t??"")?.[0]??""}function Cr(t,e){return e!==""&&(t===e||t.startsWith(`${e}\
 [`))}function Sr(t){return t===void 0?"as much as the edge's default":`${t.toLocaleString("en")} KB/s`}function It(t,e,n,o,r){
 return e?.length?[t,...Ze(e,n,o,"or")]:[t+r]}function Ze(t,e,n,o="and"){let r=t.map((c,u)=>({rule:c,path:`${e}[${u}]`})),
-i=r.filter((c,u)=>u<Vi||c.path===n),a=r.length-i.length,l=[];for(let[c,u]of i.entries())c>0&&l.push(c===i.length-1&&a===
+i=r.filter((c,u)=>u<Yi||c.path===n),a=r.length-i.length,l=[];for(let[c,u]of i.entries())c>0&&l.push(c===i.length-1&&a===
 0?` ${o} `:", "),l.push(u);return a>0&&l.push(` and ${I(a,"other")}`),l}function Pr({token:t,onAction:e}){let n=H(),o=t.token_id.slice(0,12),r=(i,a)=>s("button",{type:"button","aria-label":`${a}\
  ${o}`,onClick:()=>e(i),children:a});return s("div",{class:"token-detail",children:[s("div",{children:[s("h2",{children:"\
 What it allows"}),s(Vn,{right:t.right,mark:""})]}),s(ce,{of:[["Id",s(A,{text:t.token_id},"id"),"wide"],t.subject?["Subje\
@@ -248,79 +248,79 @@ plain:!0},"made")],["Ends",s(F,{at:t.expires_at,plain:!0},"ends")],t.revoked_at?
 "explain","Explain"),s("a",{class:"button",href:$("connections",{token_id:t.token_id}),"aria-label":`Connections of ${o}`,
 children:"Connections"}),t.subject&&s("a",{class:"button",href:$("tokens",{subject:t.subject}),"aria-label":`All of its \
 subject, of token ${o}`,children:"All of its subject"})]})]})}function Vn({right:t,mark:e}){return s("ul",{class:"right",
-children:Tr(t,e).map((n,o)=>s("li",{children:s(Yi,{sentence:n,mark:e})},o))})}function Yi({sentence:t,mark:e}){return s(
+children:Tr(t,e).map((n,o)=>s("li",{children:s(Zi,{sentence:n,mark:e})},o))})}function Zi({sentence:t,mark:e}){return s(
 C,{children:t.map(n=>{if(typeof n=="string")return n;let o=s(A,{text:n.rule},n.path);return Cr(n.path,e)?s("mark",{children:o},
-n.path):o})})}var Zi=[["subscribe","subscribe"],["history","read stored messages"],["presence","see who is present"],["publish","publi\
-sh"],["connect","connect"]],ea=[["","not given"],["websocket","WebSocket"],["webtransport","WebTransport"]];function Ar({
+n.path):o})})}var ea=[["subscribe","subscribe"],["history","read stored messages"],["presence","see who is present"],["publish","publi\
+sh"],["connect","connect"]],ta=[["","not given"],["websocket","WebSocket"],["webtransport","WebTransport"]];function Ar({
 token:t,onClose:e}){let{api:n}=M(),o=re(),[r,i]=g(t),[a,l]=g(),[c,u]=g({token_id:t?.token_id??"",action:"subscribe",tenant:t?.
 right.tenant_grants?.[0]?.tenant_ids?.[0]??"",channel:"",ip:"",origin:"",protocol:"",region:""}),d=h=>m=>u(w=>({...w,[h]:m.
 trim()})),f=c.action==="connect";return s(we,{title:"Explain",wide:!0,onClose:e,children:[s("p",{class:"quiet",children:"\
-Asks the edge whether a token allows something, and by which of its rules."}),s(pe,{action:o,submit:"Explain",onSubmit:async()=>{
+Asks the edge whether a token allows something, and by which of its rules."}),s(me,{action:o,submit:"Explain",onSubmit:async()=>{
 let{token_id:h}=c;if(!/^[0-9a-f]{32}$/.test(h))throw new Error("the id of a token has 32 digits of 0-9 and a-f; its secr\
 et does not belong here");l(void 0);let m=Object.entries(c).filter(([,y])=>y!==""),w=Object.fromEntries(m.filter(([y])=>!f||
 y!=="tenant"&&y!=="channel")),v=await n.call("POST","explain",{body:w});if(r?.token_id!==h){let y=await n.get(`tokens${J(
 {id:h,limit:1})}`);i(y.tokens?.find(k=>k.token_id===h))}l(v)},extra:s("button",{type:"button",onClick:e,children:"Close"}),
 children:[s(x,{label:"Token id",value:c.token_id,onInput:h=>d("token_id")(Ke(h.trim())),mono:!0,autoFocus:!t}),s("div",{
-class:"row",children:[s(z,{label:"Action",value:c.action,onInput:d("action"),options:Zi}),!f&&s(x,{label:"Tenant",value:c.
+class:"row",children:[s(z,{label:"Action",value:c.action,onInput:d("action"),options:ea}),!f&&s(x,{label:"Tenant",value:c.
 tenant,onInput:d("tenant"),mono:!0,autoFocus:t!==void 0}),!f&&s(x,{label:c.action==="publish"?"Channel":"Pattern",value:c.
 channel,onInput:d("channel"),mono:!0})]}),s("div",{class:"row",children:[s(x,{label:"Address",value:c.ip,onInput:d("ip"),
 mono:!0,hint:"Of the client, if it matters."}),s(x,{label:"Origin",value:c.origin,onInput:d("origin"),mono:!0,hint:"Of i\
-ts page."}),s(z,{label:"Transport",value:c.protocol,onInput:d("protocol"),options:ea}),s(x,{label:"Region",value:c.region,
-onInput:d("region"),mono:!0,hint:"Of the edge."})]}),s("div",{role:"status",class:"answer",children:a&&s(ta,{answer:a,token:r})})]})]})}
-function ta({answer:t,token:e}){let n=Er(t.rule);return s(C,{children:[s("p",{children:[s(O,{mood:t.allowed?"good":"bad",
+ts page."}),s(z,{label:"Transport",value:c.protocol,onInput:d("protocol"),options:ta}),s(x,{label:"Region",value:c.region,
+onInput:d("region"),mono:!0,hint:"Of the edge."})]}),s("div",{role:"status",class:"answer",children:a&&s(na,{answer:a,token:r})})]})]})}
+function na({answer:t,token:e}){let n=Er(t.rule);return s(C,{children:[s("p",{children:[s(O,{mood:t.allowed?"good":"bad",
 children:t.allowed?"allowed":"not allowed"})," ",s("bdi",{children:t.reason}),"."]}),t.rule&&s("p",{children:["Rule: ",s(
-A,{text:t.rule,most:600})]}),e&&s(Vn,{right:e.right,mark:n})]})}var na={s:1e3,m:6e4,h:36e5,d:864e5},oa=/^(?:(\d{1,6})\s*(d|h|m|s)(?:ays?|ours?|rs?|in(?:utes?|s)?|ec(?:onds?|s)?)?)(?:\s*(?=\d)|$)/i,
+A,{text:t.rule,most:600})]}),e&&s(Vn,{right:e.right,mark:n})]})}var oa={s:1e3,m:6e4,h:36e5,d:864e5},ra=/^(?:(\d{1,6})\s*(d|h|m|s)(?:ays?|ours?|rs?|in(?:utes?|s)?|ec(?:onds?|s)?)?)(?:\s*(?=\d)|$)/i,
 Mr="Type a duration such as 15m, 1h or 1h 30m, or a time such as 2030-01-31T12:00:00Z.";function Yn(t,e){let n=t.trim();
-if(n==="")return{error:Mr};let o=ra(n),r=o===void 0?sa(n):e+o;return r===void 0?{error:Mr}:r<=e?{error:"This is over alr\
+if(n==="")return{error:Mr};let o=sa(n),r=o===void 0?ia(n):e+o;return r===void 0?{error:Mr}:r<=e?{error:"This is over alr\
 eady. The end must be in the future."}:r>e+864e5?{error:"An access token lives 24 hours at most."}:{at:new Date(Math.floor(
-r/1e3)*1e3)}}function ra(t){let e=t,n=0;for(;e!=="";){let o=oa.exec(e),r=na[o?.[2]?.toLowerCase()??""];if(!o||r===void 0)
-return;n+=Number(o[1])*r,e=e.slice(o[0].length)}return n}function sa(t){if(!/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?\s*(Z|[+-]\d\d:\d\d)?$/i.
-test(t))return;let e=Date.parse(t.replace(" ","T").replace(/\s/g,"").toUpperCase());return Number.isNaN(e)?void 0:e}function me({title:t,submit:e,danger:n,disabled:o,onClose:r,onConfirm:i,children:a}){let l=re();return s(we,{title:t,onClose:r,
-children:s(pe,{action:l,submit:e,danger:n,disabled:o,onSubmit:i,onCancel:r,children:a})})}var $r=50,ia=20;async function aa(t,e,n,o,r){let i={tokens:[],next:n,asked:0};do{let a={limit:$r-i.tokens.length,cursor:i.
+r/1e3)*1e3)}}function sa(t){let e=t,n=0;for(;e!=="";){let o=ra.exec(e),r=oa[o?.[2]?.toLowerCase()??""];if(!o||r===void 0)
+return;n+=Number(o[1])*r,e=e.slice(o[0].length)}return n}function ia(t){if(!/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?\s*(Z|[+-]\d\d:\d\d)?$/i.
+test(t))return;let e=Date.parse(t.replace(" ","T").replace(/\s/g,"").toUpperCase());return Number.isNaN(e)?void 0:e}function de({title:t,submit:e,danger:n,disabled:o,onClose:r,onConfirm:i,children:a}){let l=re();return s(we,{title:t,onClose:r,
+children:s(me,{action:l,submit:e,danger:n,disabled:o,onSubmit:i,onCancel:r,children:a})})}var $r=50,aa=20;async function la(t,e,n,o,r){let i={tokens:[],next:n,asked:0};do{let a={limit:$r-i.tokens.length,cursor:i.
 next},l=await t.get(`tokens${J({...e,...a})}`);if(o.aborted&&i.asked>0)return i;i={tokens:[...i.tokens,...l.tokens??[]],
 next:l.next_cursor??"",asked:i.asked+1},r(i)}while(!o.aborted&&i.next!==""&&i.tokens.length<$r);return i}async function Or(t,e,n){
-let o=0,r="";for(let i=0;i<ia;i++){let a=J({subject:e,status:"valid",limit:1e3,cursor:r}),l=await t.get(`tokens${a}`,{signal:n});
+let o=0,r="";for(let i=0;i<aa;i++){let a=J({subject:e,status:"valid",limit:1e3,cursor:r}),l=await t.get(`tokens${a}`,{signal:n});
 if(o+=l.tokens?.length??0,r=l.next_cursor??"",r==="")return{count:o,all:!0}}return{count:o,all:!1}}function Ir(t,e){let[
-n,o]=g([""]),[r,i]=g(),[a,l]=g(!1),[c,u]=g(),d=G(void 0),f=JSON.stringify(e),p=G(e);p.current=e;let h=fe(async w=>{d.current?.
-abort();let v=new AbortController;d.current=v;let y=()=>d.current===v;l(!0),u(void 0);try{await aa(t,p.current,w,v.signal,
+n,o]=g([""]),[r,i]=g(),[a,l]=g(!1),[c,u]=g(),d=G(void 0),f=JSON.stringify(e),p=G(e);p.current=e;let h=pe(async w=>{d.current?.
+abort();let v=new AbortController;d.current=v;let y=()=>d.current===v;l(!0),u(void 0);try{await la(t,p.current,w,v.signal,
 k=>y()&&i(k))}catch(k){y()&&u(K(k))}y()&&l(!1)},[t]);R(()=>(o([""]),i(void 0),h(""),()=>{d.current?.abort(),d.current=void 0}),
 [f,h]);let m=w=>{o(w),h(w[w.length-1]??"")};return{found:r,busy:a,error:c,page:n.length,stop:()=>d.current?.abort(),goOn:()=>m(
 [...n.slice(0,-1),r?.next??""]),refresh:()=>m(n),next:()=>m([...n,r?.next??""]),previous:()=>m(n.slice(0,-1))}}var Rr=t=>`tokens/${encodeURIComponent(t.token_id)}`;function Zn({label:t,value:e,onInput:n}){let{api:o}=M(),r=o.serverNow(),
 i=Yn(e,r);return s(x,{label:t,value:e,onInput:n,options:["5m","15m","1h","8h","24h"],error:e===""?void 0:i.error,hint:i.
 at?`It ends ${ve(i.at.getTime())}, ${ut(i.at.getTime(),r)}.`:"A duration such as 15m or 1h 30m, or a time; at most 24 ho\
 urs."})}function eo(t,e){let n=Yn(t,e);if(!n.at)throw new Error(n.error);return n.at.toISOString().replace(/\.\d+Z$/,"Z")}
-function Nr({token:t,onClose:e,onDone:n}){let{api:o}=M(),[r,i]=g("1h");return s(me,{title:"Refresh the access token",submit:"\
+function Nr({token:t,onClose:e,onDone:n}){let{api:o}=M(),[r,i]=g("1h");return s(de,{title:"Refresh the access token",submit:"\
 Refresh",onClose:e,onConfirm:async()=>{let l={expires_at:eo(r,o.serverNow())},{new_expires_at:c}=await o.call("PUT",Rr(t),
 {body:l});n(`The token ${t.token_id.slice(0,12)}… now ends ${ve(c)}.`)},children:[s("p",{children:["The token ",s(A,{text:t.
 token_id})," of ",s(T,{text:t.created_by,most:40})," ends"," ",s(F,{at:t.expires_at}),". Its open connections go on unti\
 l the new end."]}),s(Zn,{label:"New end",value:r,onInput:i})]})}function Dr({token:t,onClose:e,onDone:n}){let{api:o}=M(),
-[r,i]=g("The connections that end are being counted…");return R(()=>{let l=new AbortController;return la(t.token_id)(o,
+[r,i]=g("The connections that end are being counted…");return R(()=>{let l=new AbortController;return ca(t.token_id)(o,
 l.signal).then(c=>!l.signal.aborted&&i(c),c=>!l.signal.aborted&&i(`The connections that end could not be counted. ${K(c)}`)),
-()=>l.abort()},[o,t.token_id]),s(me,{title:"Revoke the access token",submit:"Revoke",danger:!0,onClose:e,onConfirm:async()=>{
+()=>l.abort()},[o,t.token_id]),s(de,{title:"Revoke the access token",submit:"Revoke",danger:!0,onClose:e,onConfirm:async()=>{
 await o.call("DELETE",Rr(t),{body:{}}),n(`The token ${t.token_id.slice(0,12)}… was revoked.`)},children:[s("p",{children:[
 "The token ",s(A,{text:t.token_id})," of ",s(T,{text:t.created_by,most:40})," stops working at once, for good."]}),s("p",
 {role:"status",children:r})]})}function Fr({subject:t,onClose:e,onDone:n}){let{api:o}=M(),[r,i]=g("Its tokens are being \
 counted…");return R(()=>{let l=new AbortController;return Or(o,t,l.signal).then(({count:c,all:u})=>!l.signal.aborted&&
 i(`${u?"":"At least "}${I(c,"valid token")} ${c===1?"ends":"end"}, with all connections.`),c=>!l.signal.aborted&&i(`Its \
-tokens could not be counted. ${K(c)}`)),()=>l.abort()},[o,t]),s(me,{title:"Revoke all tokens of this subject",submit:"Re\
+tokens could not be counted. ${K(c)}`)),()=>l.abort()},[o,t]),s(de,{title:"Revoke all tokens of this subject",submit:"Re\
 voke all",danger:!0,onClose:e,onConfirm:async()=>{let l=`tokens?subject=${encodeURIComponent(t)}`,{revoked:c}=await o.call(
 "DELETE",l,{body:{}});n(`${I(c,"token")} revoked.`)},children:[s("p",{children:["All tokens of ",s(T,{text:t,most:128}),
-" stop working at once, for good. A backend can issue it new ones."]}),s("p",{role:"status",children:r})]})}function la(t){
+" stop working at once, for good. A backend can issue it new ones."]}),s("p",{role:"status",children:r})]})}function ca(t){
 return async(e,n)=>{let r=(await e.get(`connections${J({token_id:t,limit:1})}`,{signal:n})).edges??[],i=r.reduce((c,u)=>c+
 u.matching,0),a=r.filter(c=>!c.answered).map(c=>c.name),l=i===0?"No connection ends with it.":`${I(i,"connection")} ${i===
 1?"ends":"end"} with it.`;return a.length===0?l:`${l} Not counted are those at ${je(a.slice(0,10))}, which did not answe\
 r.`}}var jr=/^[\w\-~@.]*$/;function pt(t){let e=/[A-Za-z0-9]$/.test(t)?`${t}.`:t;return jr.test(e)&&e.length<=127?e:void 0}var Xr="At most 127 of a\
--z A-Z 0-9 _ - ~ @ and dots; a dot is added after a letter or digit.";function de(t){return t.length>0&&t.length<=128&&jr.
+-z A-Z 0-9 _ - ~ @ and dots; a dot is added after a letter or digit.";function ue(t){return t.length>0&&t.length<=128&&jr.
 test(t)}function Rt(t){let e=t.indexOf("/"),n=e<0?t:t.slice(0,e);if(n.includes("%"))return"has a zone, which a mask may not have";
-let o=Lr(n),r=o?void 0:ca(n);if(!o&&!r)return"is neither an address nor a CIDR such as 10.0.0.0/8";if(r&&ua(r))return"is\
+let o=Lr(n),r=o?void 0:da(n);if(!o&&!r)return"is neither an address nor a CIDR such as 10.0.0.0/8";if(r&&ha(r))return"is\
  an IPv4 address in the form of IPv6; write it as IPv4";if(e<0)return;let i=o?32:128,a=t.slice(e+1);if(!/^(0|[1-9]\d{0,2})$/.
 test(a)||Number(a)>i)return`needs a length from 0 to ${i} after the slash`}function Lr(t){let e=t.split(".");return e.length===
-4&&e.every(n=>/^(0|[1-9]\d{0,2})$/.test(n)&&Number(n)<=255)}function ca(t){let e=t.split("::");if(e.length>2)return;let[
-n,o]=e.map((i,a)=>da(i,a===e.length-1));if(!n||e.length===2&&!o)return;if(!o)return n.length===8?n:void 0;let r=8-n.length-
-o.length;return r<1?void 0:[...n,...new Array(r).fill(0),...o]}function da(t,e){if(t==="")return[];let n=[],o=t.split(":");
+4&&e.every(n=>/^(0|[1-9]\d{0,2})$/.test(n)&&Number(n)<=255)}function da(t){let e=t.split("::");if(e.length>2)return;let[
+n,o]=e.map((i,a)=>ua(i,a===e.length-1));if(!n||e.length===2&&!o)return;if(!o)return n.length===8?n:void 0;let r=8-n.length-
+o.length;return r<1?void 0:[...n,...new Array(r).fill(0),...o]}function ua(t,e){if(t==="")return[];let n=[],o=t.split(":");
 for(let[r,i]of o.entries())if(/^[0-9a-f]{1,4}$/i.test(i))n.push(Number.parseInt(i,16));else if(e&&r===o.length-1&&Lr(i)){
-let[a=0,l=0,c=0,u=0]=i.split(".").map(Number);n.push(a*256+l,c*256+u)}else return;return n}function ua(t){return t.slice(
-0,5).every(e=>e===0)&&t[5]===65535}var no=64,oo=512,Ur=256,ha=2**40,to=t=>t?String(t):"";function Br(t){return{name:t?.name??"",description:t?.description??
+let[a=0,l=0,c=0,u=0]=i.split(".").map(Number);n.push(a*256+l,c*256+u)}else return;return n}function ha(t){return t.slice(
+0,5).every(e=>e===0)&&t[5]===65535}var no=64,oo=512,Ur=256,fa=2**40,to=t=>t?String(t):"";function Br(t){return{name:t?.name??"",description:t?.description??
 "",prefix:t?.tenant_prefix??"",masks:(t?.allow_ip_masks??[]).join(`
 `),maxTokens:to(t?.max_tokens),maxBytes:to(t?.max_bytes),calls:to(t?.calls_per_second)}}function ro(t){return{prefix:pt(
 t.prefix)===void 0?Xr:void 0,masks:Dt(oe(t.masks)),maxTokens:Ie(t.maxTokens),maxBytes:Ie(t.maxBytes),calls:Ie(t.calls)}}
@@ -328,12 +328,12 @@ function Jr(t){let e=Me(t.name);return e<1||e>no||Me(t.description)>oo?!1:Object
 return{name:t.name,description:t.description,tenant_prefix:pt(t.prefix)??t.prefix,allow_ip_masks:oe(t.masks),max_tokens:Number(
 t.maxTokens),max_bytes:Number(t.maxBytes),calls_per_second:Number(t.calls)}}function Hr(t,e){let n=Nt(t),o=Object.entries(
 Nt(e)).filter(([r,i])=>JSON.stringify(i)!==JSON.stringify(n[r]));return Object.fromEntries(o)}function Dt(t){if(t.length>
-Ur)return`At most ${Ur} masks.`;for(let e of t){let n=Rt(e);if(n)return`${e} ${n}.`}}function Ie(t,e=ha){if(!(t===""||/^\d{1,13}$/.
-test(t)&&Number(t)<=e))return`A whole number up to ${e.toLocaleString("en")}, or nothing.`}var fa=256,pa=128,Wr=2**31;function qr({onClose:t,onIssued:e}){let{api:n,session:o}=M(),r=re(),[i,a]=g({createdBy:o.operator??
+Ur)return`At most ${Ur} masks.`;for(let e of t){let n=Rt(e);if(n)return`${e} ${n}.`}}function Ie(t,e=fa){if(!(t===""||/^\d{1,13}$/.
+test(t)&&Number(t)<=e))return`A whole number up to ${e.toLocaleString("en")}, or nothing.`}var pa=256,ma=128,Wr=2**31;function qr({onClose:t,onIssued:e}){let{api:n,session:o}=M(),r=re(),[i,a]=g({createdBy:o.operator??
 "",description:"",subject:"",tenants:"",pub:"",sub:"#",history:"",presence:"",end:"15m",masks:"",origins:"",regions:"",ingress:"",
-egress:"",websocket:!0,webtransport:!0}),l=d=>f=>a(p=>({...p,[d]:f})),c=oe(i.tenants).find(d=>!de(d));return s(we,{title:"\
+egress:"",websocket:!0,webtransport:!0}),l=d=>f=>a(p=>({...p,[d]:f})),c=oe(i.tenants).find(d=>!ue(d));return s(we,{title:"\
 Issue a trial token",onClose:t,children:[s("p",{class:"quiet",children:"For a trial. Apps get theirs from their backend,\
- which holds a master token."}),s(pe,{action:r,submit:"Issue",onSubmit:async()=>{let d=oe(i.tenants);if(d.length===0)throw new Error(
+ which holds a master token."}),s(me,{action:r,submit:"Issue",onSubmit:async()=>{let d=oe(i.tenants);if(d.length===0)throw new Error(
 "name at least one tenant");if(i.createdBy==="")throw new Error("say who creates it");if(!i.websocket&&!i.webtransport)throw new Error(
 "allow at least one transport");if(c||Dt(oe(i.masks))||Ie(i.ingress)||Ie(i.egress))throw new Error("correct the fields t\
 hat are marked");let f=m=>m===""?void 0:Number(m),p=i.websocket!==i.webtransport,h={created_by:i.createdBy,description:i.
@@ -349,49 +349,49 @@ s(x,{label:"May read stored messages of",value:i.history,onInput:l("history"),ro
 ibe to. Nothing: subscriptions begin now."}),s(x,{label:"May see who is present in",value:i.presence,onInput:l("presence"),
 rows:2,mono:!0,hint:"To join needs no more than to subscribe, and a subject."})]}),s(Zn,{label:"Valid until",value:i.end,
 onInput:l("end")}),s("div",{class:"row",children:[s(x,{label:"Created by",value:i.createdBy,onInput:l("createdBy"),count:{
-now:Kn(i.createdBy),most:fa,unit:"bytes"}}),s(x,{label:"Description",value:i.description,onInput:l("description"),count:{
+now:Kn(i.createdBy),most:pa,unit:"bytes"}}),s(x,{label:"Description",value:i.description,onInput:l("description"),count:{
 now:Me(i.description),most:512,unit:"characters"}})]}),s(x,{label:"Subject",value:i.subject,onInput:l("subject"),count:{
-now:Kn(i.subject),most:pa,unit:"bytes"},hint:"Whose it is. Subscribers may see it."}),s("details",{children:[s("summary",
+now:Kn(i.subject),most:ma,unit:"bytes"},hint:"Whose it is. Subscribers may see it."}),s("details",{children:[s("summary",
 {children:"More limits"}),s(x,{label:"Address masks",value:i.masks,onInput:l("masks"),mono:!0,error:Dt(oe(i.masks))}),s(
 x,{label:"Origins of pages",value:i.origins,onInput:l("origins"),mono:!0,hint:"Such as https://app.example.com"}),s(x,{label:"\
 Regions",value:i.regions,onInput:l("regions"),mono:!0,hint:"Such as EU or US"}),s("fieldset",{children:[s("legend",{children:"\
 Transports"}),s(ke,{label:"WebSocket",checked:i.websocket,onChange:l("websocket")}),s(ke,{label:"WebTransport",checked:i.
 webtransport,onChange:l("webtransport")})]}),s("div",{class:"row",children:[s(x,{label:"May send, KB/s",value:i.ingress,
 onInput:l("ingress"),error:Ie(i.ingress,Wr)}),s(x,{label:"May receive, KB/s",value:i.egress,onInput:l("egress"),error:Ie(
-i.egress,Wr)})]})]})]})]})}var ma=[["","any"],["valid","valid"],["expired","expired"],["revoked","revoked"]],ga={valid:"good",expired:"plain",revoked:"\
+i.egress,Wr)})]})]})]})]})}var ga=[["","any"],["valid","valid"],["expired","expired"],["revoked","revoked"]],ba={valid:"good",expired:"plain",revoked:"\
 bad"};function zr({query:t}){let{api:e,notify:n}=M(),o=H(),[r,i]=g(),a={id:t.id??"",tenant:t.tenant??"",subject:t.subject??
 "",created_by:t.created_by??"",status:t.status??""},l=Ir(e,a),c=()=>i(void 0),u=d=>{c(),n(d),l.refresh()};return s(C,{children:[
 s(Z,{text:"Access tokens",children:[s("button",{type:"button",onClick:()=>i({what:"explain",token:void 0}),children:"Exp\
 lain"}),o&&a.subject!==""&&s("button",{type:"button",onClick:()=>i({what:"revoke subject",subject:a.subject}),children:"\
 Revoke all of this subject"}),o&&s("button",{type:"button",class:"primary",onClick:()=>i({what:"issue"}),children:"Issue\
- a trial token"})]}),s(ba,{query:a,onSearchAgain:l.refresh}),s(Y,{error:l.error,known:!1}),s(ya,{search:l,filtered:Object.
+ a trial token"})]}),s(ya,{query:a,onSearchAgain:l.refresh}),s(Y,{error:l.error,known:!1}),s(wa,{search:l,filtered:Object.
 values(a).some(d=>d!==""),onAction:(d,f)=>i({what:d,token:f})}),r?.what==="issue"&&s(qr,{onClose:c,onIssued:d=>{i({what:"\
 issued",issued:d}),l.refresh()}}),r?.what==="issued"&&s($t,{title:"The access token",label:"Access token",secret:r.issued.
 token,onClose:c,children:s("p",{children:["Its id is ",s(A,{text:r.issued.token_id}),". It expires ",ve(r.issued.expires_at),
 "."]})}),r?.what==="explain"&&s(Ar,{token:r.token,onClose:c}),r?.what==="refresh"&&s(Nr,{token:r.token,onClose:c,onDone:u}),
 r?.what==="revoke"&&s(Dr,{token:r.token,onClose:c,onDone:u}),r?.what==="revoke subject"&&s(Fr,{subject:r.subject,onClose:c,
-onDone:u})]})}function ba({query:t,onSearchAgain:e}){let[n,o]=g(t),r=JSON.stringify(t);le(()=>o(t),[r]);let i=a=>l=>o(c=>({
+onDone:u})]})}function ya({query:t,onSearchAgain:e}){let[n,o]=g(t),r=JSON.stringify(t);le(()=>o(t),[r]);let i=a=>l=>o(c=>({
 ...c,[a]:l.trim()}));return s("search",{children:s("form",{class:"filters","aria-label":"Search access tokens",onSubmit:a=>{
 if(a.preventDefault(),!Ge.test(n.id))return;let l=$("tokens",n);l===$("tokens",t)?e():location.hash=l},children:[s(x,{label:"\
 Id",value:n.id,onInput:a=>i("id")(Ke(a.trim())),mono:!0,error:Ge.test(n.id)?void 0:"An id has up to 32 digits of 0-9 and\
  a-f.",hint:"Its beginning will do."}),s(x,{label:"Tenant",value:n.tenant,onInput:i("tenant"),mono:!0,hint:"The whole na\
 me."}),s(x,{label:"Subject",value:n.subject,onInput:a=>o(l=>({...l,subject:a})),hint:"The whole subject."}),s(x,{label:"\
 Created by",value:n.created_by,onInput:a=>o(l=>({...l,created_by:a})),hint:"The whole label."}),s(z,{label:"State",value:n.
-status,onInput:i("status"),options:ma}),s("div",{class:"buttons",children:[s("button",{type:"submit",class:"primary",children:"\
-Search"}),s("a",{class:"button",href:$("tokens"),children:"Clear"})]})]})})}function ya({search:t,filtered:e,onAction:n}){
+status,onInput:i("status"),options:ga}),s("div",{class:"buttons",children:[s("button",{type:"submit",class:"primary",children:"\
+Search"}),s("a",{class:"button",href:$("tokens"),children:"Clear"})]})]})})}function wa({search:t,filtered:e,onAction:n}){
 let[o,r]=g(),i=H(),{found:a,busy:l}=t,c=a?.tokens??[],u=!l&&a!==void 0&&a.next!==""&&c.length===0;return s(C,{children:[
 s("div",{role:"status",class:"with-button",children:[l&&a&&a.asked>0&&s("span",{children:["Still searching: ",I(c.length,
 "token")," found so far."]}),u&&s("span",{children:"The search was stopped before its end."})]}),l&&a&&a.asked>0&&s("but\
 ton",{type:"button",onClick:t.stop,children:"Stop the search"}),u&&s("button",{type:"button",onClick:t.goOn,children:"Se\
-arch on"}),l&&!a&&s(W,{what:"the access tokens"}),c.length>0&&s(te,{label:"Access tokens",columns:wa(o,r),rows:c,keyOf:d=>d.
+arch on"}),l&&!a&&s(W,{what:"the access tokens"}),c.length>0&&s(te,{label:"Access tokens",columns:va(o,r),rows:c,keyOf:d=>d.
 token_id,busy:l,detail:d=>o===d.token_id&&s(Pr,{token:d,onAction:f=>n(f,d)})}),!l&&a&&c.length===0&&a.next===""&&s(L,{children:e?
 s("p",{children:"No access token matches. Ask for less, or clear the search. Tokens are forgotten a day after they expir\
 e."}):s("p",{children:["There is no access token yet. Backends issue them with a master token",i?"; the button above iss\
 ues one for a trial":"","."]})}),s(ye,{page:t.page,more:!l&&!u&&(a?.next??"")!=="",onPrevious:t.previous,onNext:t.next})]})}
-function wa(t,e){return[{label:"Id",cell:({token_id:n})=>s(Qe,{open:t===n,label:`Details of token ${n.slice(0,12)}`,onToggle:()=>e(
+function va(t,e){return[{label:"Id",cell:({token_id:n})=>s(Qe,{open:t===n,label:`Details of token ${n.slice(0,12)}`,onToggle:()=>e(
 t===n?void 0:n),children:s("code",{children:n.slice(0,12)})})},{label:"Subject",cell:({subject:n})=>n?s(T,{text:n,most:40}):
 s(C,{children:"–"})},{label:"Created by",cell:({created_by:n})=>s(T,{text:n,most:40})},{label:"Tenants",cell:({right:n})=>s(
-so,{names:(n.tenant_grants??[]).flatMap(o=>o.tenant_ids??[])})},{label:"State",cell:({status:n})=>s(O,{mood:ga[n]??"plai\
+so,{names:(n.tenant_grants??[]).flatMap(o=>o.tenant_ids??[])})},{label:"State",cell:({status:n})=>s(O,{mood:ba[n]??"plai\
 n",children:n})},{label:"Made",cell:({created_at:n})=>s(F,{at:n})},{label:"Ends",cell:({expires_at:n})=>s(F,{at:n})}]}function so({
 names:t}){let e=[...new Set(t)];return e.length===0?s(C,{children:"–"}):s("span",{class:"list",title:e.length>2?je(e.slice(
 0,50)):void 0,children:[e.slice(0,2).map(n=>s(A,{text:n,most:40},n)),e.length>2&&s("span",{class:"quiet",children:["and ",
@@ -403,21 +403,21 @@ subject:r})=>r?s(T,{text:r,most:40}):s(C,{children:"–"})},{label:"Tenants",cel
 Address",cell:r=>s("span",{class:"address",children:r.ip?s(A,{text:r.ip}):"unknown"})},{label:"Transport",cell:r=>s(C,{children:[
 Ve(r.transport)," ",r.draining&&s(O,{mood:"warn",children:"draining"})]})},{label:"Since",cell:r=>s(F,{at:r.since})},{label:"\
 Subscriptions",number:!0,cell:r=>P(r.subscriptions)},{label:"Queue",number:!0,cell:r=>B(r.queued_bytes)},{label:"Caps, K\
-B/s",cell:r=>`in ${Gr(r.ingress_kb_per_sec)}, out ${Gr(r.egress_kb_per_sec)}`},{label:"Dropped",number:!0,cell:r=>P(r.dropped)}]}var va=5e3,io=200;function Qr({connection:t,onDisconnect:e}){let{api:n}=M(),o=H(),r=`connections/${encodeURIComponent(t.
-edge)}/${t.id}`,{data:i,error:a}=ee(et(t),va,async d=>{try{return await n.get(r,d)}catch(f){if(f instanceof q&&f.status===
+B/s",cell:r=>`in ${Gr(r.ingress_kb_per_sec)}, out ${Gr(r.egress_kb_per_sec)}`},{label:"Dropped",number:!0,cell:r=>P(r.dropped)}]}var _a=5e3,io=200;function Qr({connection:t,onDisconnect:e}){let{api:n}=M(),o=H(),r=`connections/${encodeURIComponent(t.
+edge)}/${t.id}`,{data:i,error:a}=ee(et(t),_a,async d=>{try{return await n.get(r,d)}catch(f){if(f instanceof q&&f.status===
 404&&f.code!=="not_found")return"gone";throw f}}),l=i==="gone"?void 0:i,c=l??t,u=`connection ${c.id} at ${c.edge_name}`;
 return s("div",{class:"connection-detail",children:[i==="gone"&&s("p",{role:"status",children:"It is closed now."}),s(Oe,
 {text:a}),s(ce,{of:[["Token",s(A,{text:c.token_id},"token"),"wide"],c.issuer?["Issuer",s(A,{text:c.issuer},"issuer"),"wi\
 de"]:void 0,c.subject?["Subject",s(T,{text:c.subject,most:128},"subject")]:void 0,["Token ends",s(F,{at:c.expires_at},"e\
 xpires")],["Waiting in its queue",B(c.queued_bytes)],["Dropped deliveries",P(c.dropped)]]}),s("h2",{children:"Subscripti\
-ons"}),!i&&!a&&s(W,{what:"the subscriptions"}),l&&s(_a,{detail:l}),s("div",{class:"buttons",children:[o&&i!=="gone"&&s("\
+ons"}),!i&&!a&&s(W,{what:"the subscriptions"}),l&&s(ka,{detail:l}),s("div",{class:"buttons",children:[o&&i!=="gone"&&s("\
 button",{type:"button","aria-label":`Disconnect ${u}`,onClick:e,children:"Disconnect"}),s("a",{class:"button",href:$("co\
 nnections",{token_id:c.token_id}),children:"All of its token"}),c.subject&&s("a",{class:"button",href:$("connections",{subject:c.
 subject}),children:"All of its subject"}),s("a",{class:"button",href:$("tokens",{id:c.token_id}),children:"Its token"})]})]})}
-function _a({detail:t}){let e=t.patterns??[],n=e.length-io+(t.more_patterns??0);return e.length===0?s("p",{children:"It \
+function ka({detail:t}){let e=t.patterns??[],n=e.length-io+(t.more_patterns??0);return e.length===0?s("p",{children:"It \
 is subscribed to nothing."}):s("ul",{class:"chips patterns","aria-label":"Subscriptions",tabIndex:0,children:[e.slice(0,
 io).map(({tenant:o,pattern:r})=>s("li",{children:[s(A,{text:r})," in ",s(A,{text:o})]},`${o} ${r}`)),e.length<io?(t.more_patterns??
-0)>0&&s("li",{children:["and ",I(t.more_patterns??0,"more","more")]}):n>0&&s("li",{children:["and ",P(n)," more"]})]})}var ka=[["","any"],["websocket","WebSocket"],["webtransport","WebTransport"]];function Vr({query:t,edges:e,onAgain:n}){let[
+0)>0&&s("li",{children:["and ",I(t.more_patterns??0,"more","more")]}):n>0&&s("li",{children:["and ",P(n)," more"]})]})}var xa=[["","any"],["websocket","WebSocket"],["webtransport","WebTransport"]];function Vr({query:t,edges:e,onAgain:n}){let[
 o,r]=g(t),i=JSON.stringify(t);le(()=>r(t),[i]);let a=d=>f=>r(p=>({...p,[d]:f.trim()})),l=o.ip===""?void 0:Rt(o.ip),c=e.map(
 d=>[d.id,$e(d.name,60)]),u=o.edge!==""&&!e.some(({id:d})=>d===o.edge)?[[o.edge,$e(o.edge,60)]]:[];return s("search",{children:s(
 "form",{class:"filters","aria-label":"Filter connections",onSubmit:d=>{if(d.preventDefault(),l||!Ge.test(o.token_id))return;
@@ -425,9 +425,9 @@ let f=$("connections",o);f===$("connections",t)?n():location.hash=f},children:[s
 "token_id")(Ke(d.trim())),mono:!0,error:Ge.test(o.token_id)?void 0:"An id has 32 digits of 0-9 and a-f.",hint:"The whole\
  id."}),s(x,{label:"Subject",value:o.subject,onInput:d=>r(f=>({...f,subject:d})),hint:"The whole subject."}),s(x,{label:"\
 Tenant",value:o.tenant,onInput:a("tenant"),mono:!0}),s(x,{label:"Address",value:o.ip,onInput:a("ip"),mono:!0,error:l&&`I\
-t ${l}.`,hint:"One, or a CIDR."}),s(z,{label:"Transport",value:o.transport,onInput:a("transport"),options:ka}),s(z,{label:"\
+t ${l}.`,hint:"One, or a CIDR."}),s(z,{label:"Transport",value:o.transport,onInput:a("transport"),options:xa}),s(z,{label:"\
 Edge",value:o.edge,onInput:a("edge"),options:[["","all"],...c,...u]}),s("div",{class:"buttons",children:[s("button",{type:"\
-submit",class:"primary",children:"Filter"}),s("a",{class:"button",href:$("connections"),children:"Clear"})]})]})})}function Yr({target:t,onClose:e,onDone:n}){let{api:o}=M(),{connection:r,tokenID:i}=t,[a,l]=g(r===void 0);return s(me,{title:r?
+submit",class:"primary",children:"Filter"}),s("a",{class:"button",href:$("connections"),children:"Clear"})]})]})})}function Yr({target:t,onClose:e,onDone:n}){let{api:o}=M(),{connection:r,tokenID:i}=t,[a,l]=g(r===void 0);return s(de,{title:r?
 "Disconnect this connection":"Disconnect all of this token",submit:"Disconnect",danger:!0,onClose:e,onConfirm:async()=>{
 let u=a||!r?{token_id:i}:{edge:r.edge,id:r.id},{disconnected:d,unanswered:f,silent:p}=await o.call("POST","connections/d\
 isconnect",{body:u}),h=f??[],m=h.length>0?` Not reached: ${je(h.slice(0,10))}, which did not answer. Try again later.`:"",
@@ -435,65 +435,68 @@ w=p?.length?` Silent, and so not asked: ${je(p.slice(0,10))}.`:"";n(`${I(d,"conn
 r&&s("p",{children:["Connection ",r.id," at ",s(T,{text:r.edge_name})," is closed."]}),r&&s(ke,{label:"All connections o\
 f its token",checked:a,onChange:l,hint:"At every edge."}),!r&&s("p",{children:["All connections of the token ",s(A,{text:i}),
 " are closed, at every edge."]}),s("p",{children:["A client may come back while its token is valid. To keep it away,"," ",
-s("a",{href:$("tokens",{id:i}),children:"revoke the token"})," in place of this."]})]})}var xa=100,Sa=3e3;function Zr({query:t}){let{api:e,notify:n}=M(),o=H(),[r,i]=g(!1),[a,l]=g([""]),[c,u]=g(),d={token_id:t.
+s("a",{href:$("tokens",{id:i}),children:"revoke the token"})," in place of this."]})]})}var Sa=100,Ta=3e3;function Zr({query:t}){let{api:e,notify:n}=M(),o=H(),[r,i]=g(!1),[a,l]=g([""]),[c,u]=g(),d={token_id:t.
 token_id??"",subject:t.subject??"",tenant:t.tenant??"",ip:t.ip??"",transport:t.transport??"",edge:t.edge??""},f=J(d);R(()=>l(
-[""]),[f]);let p=`connections${J({...d,limit:xa,cursor:a[a.length-1]})}`,{data:h,stale:m,error:w,refresh:v}=ee(p,Sa,b=>e.
+[""]),[f]);let p=`connections${J({...d,limit:Sa,cursor:a[a.length-1]})}`,{data:h,stale:m,error:w,refresh:v}=ee(p,Ta,b=>e.
 get(p,b),r),y=h?.edges??[],k=h?.connections??[];return s(C,{children:[s(Z,{text:"Connections",children:[s("button",{type:"\
 button","aria-pressed":r,onClick:()=>i(!r),children:r?"Resume":"Pause"}),o&&d.token_id!==""&&s("button",{type:"button",onClick:()=>u(
 {tokenID:d.token_id}),children:"Disconnect all of this token"})]}),s(Vr,{query:d,edges:y,onAgain:v}),s(Y,{error:w,known:h!==
 void 0}),s(Ye,{edges:y,missing:["Its connections are not listed.","Their connections are not listed."]}),!h&&!w&&s(W,{what:"\
-the connections"}),h&&s(Ta,{edges:y,paused:r}),k.length>0&&s(Ea,{rows:k,several:y.length>1,busy:m,onDisconnect:b=>u({connection:b,
+the connections"}),h&&s(Ea,{edges:y,paused:r}),k.length>0&&s(Ca,{rows:k,several:y.length>1,busy:m,onDisconnect:b=>u({connection:b,
 tokenID:b.token_id})}),h&&!m&&k.length===0&&a.length===1&&s(L,{children:f===""?s("p",{children:"No client is connected. \
 Clients appear here as they connect with an access token."}):s("p",{children:"No connection matches. Ask for less, or cl\
 ear the filters."})}),s(ye,{page:a.length,more:!m&&(h?.next_cursor??"")!=="",onPrevious:()=>l(a.slice(0,-1)),onNext:()=>l(
-[...a,h?.next_cursor??""])}),c&&s(Yr,{target:c,onClose:()=>u(void 0),onDone:b=>{u(void 0),n(b),v()}})]})}function Ta({edges:t,
+[...a,h?.next_cursor??""])}),c&&s(Yr,{target:c,onClose:()=>u(void 0),onDone:b=>{u(void 0),n(b),v()}})]})}function Ea({edges:t,
 paused:e}){let n=t.reduce((r,i)=>r+i.total,0),o=t.reduce((r,i)=>r+i.matching,0);return s("div",{class:"totals",children:[
 s("p",{children:[o===n?`${I(n,"connection")}.`:`${P(o)} of ${I(n,"connection")} match.`,e&&s("strong",{children:" Paused\
 : the list is as it was."})]}),t.length>1&&s("ul",{class:"chips","aria-label":"By edge",children:t.slice(0,50).map(r=>s(
-"li",{children:[s(T,{text:r.name,most:40})," ",r.answered?P(r.matching):"no answer"]},r.id))})]})}function Ea({rows:t,several:e,
+"li",{children:[s(T,{text:r.name,most:40})," ",r.answered?P(r.matching):"no answer"]},r.id))})]})}function Ca({rows:t,several:e,
 busy:n,onDisconnect:o}){let[r,i]=g();return s(te,{label:"Connections",columns:Kr(e,r,i),rows:t,keyOf:et,busy:n,detail:a=>r===
 et(a)&&s(Qr,{connection:a,onDisconnect:()=>o(a)})})}function es({members:t,leader:e,needed:n,running:o}){let r=t?.length??0,i=o-n,a=`${o} of ${r} members run, and ${n} must`;
 return r===0?{text:"No member leads yet: the first start needs all edges that routes lists.",wrong:!0}:i<0?{text:`${a}: \
 nothing can be stored. Start the offline members.`,wrong:!0}:e===""?{text:`${a}, but none leads: nothing can be stored. \
 An election takes seconds.`,wrong:!0}:i>0?{text:`${a}: ${i} more may be lost.`,wrong:!1}:o===r?{text:`${a}: a loss stops\
  the cluster.`,wrong:!1}:{text:`${a}: one more loss stops the cluster. Start the offline members, or remove those that d\
-o not come back, with millrace pubsub edges remove.`,wrong:!0}}var Ca={leader:"good",current:"good",lagging:"warn",offline:"bad"},Pa=[{label:"Member",cell:t=>s(T,{text:t.name})},{label:"\
-State",cell:t=>s(O,{mood:Ca[t.state]??"plain",children:t.state})},{label:"Since",cell:t=>s(F,{at:t.since})},{label:"Behi\
+o not come back, with millrace pubsub edges remove.`,wrong:!0}}var Pa={leader:"good",current:"good",lagging:"warn",offline:"bad"},Aa=[{label:"Member",cell:t=>s(T,{text:t.name})},{label:"\
+State",cell:t=>s(O,{mood:Pa[t.state]??"plain",children:t.state})},{label:"Since",cell:t=>s(F,{at:t.since})},{label:"Behi\
 nd",number:!0,cell:t=>P(t.behind)},{label:"Replicas",number:!0,cell:t=>P(t.replicas)+(t.lagging>0?`, ${P(t.lagging)} lag\
 ging`:"")}];function ts({quorum:t}){let{text:e,wrong:n}=es(t);return s("section",{"aria-labelledby":"members",children:[
 s("h2",{id:"members",children:"Members of the NATS cluster inside edges"}),n?s("div",{class:"note warn",role:"alert",children:s(
-"p",{children:e})}):s("p",{class:"quiet",children:e}),s(te,{label:"Members",columns:Pa,rows:t.members??[],keyOf:o=>o.name})]})}function ns(){let{api:t}=M(),[e,n]=g(),{data:o,error:r,refresh:i}=ee("edges",5e3,c=>t.get("edges",c)),a=o?.edges??[],l=a.
+"p",{children:e})}):s("p",{class:"quiet",children:e}),s(te,{label:"Members",columns:Aa,rows:t.members??[],keyOf:o=>o.name})]})}function ns(){let{api:t}=M(),[e,n]=g(),{data:o,error:r,refresh:i}=ee("edges",5e3,c=>t.get("edges",c)),a=o?.edges??[],l=a.
 find(c=>c.status?.quorum)?.status?.quorum;return s(C,{children:[s(Z,{text:"Edges"}),s(Y,{error:r,known:o!==void 0}),!o&&
 !r&&s(W,{what:"the edges"}),s(Ye,{edges:a,missing:["What it does is not known.","What they do is not known."]}),o&&a.length===
 0&&s(L,{children:s("p",{children:"No edge is known yet. This one appears within seconds."})}),s("div",{class:"cards",children:a.
-map(c=>s(Aa,{edge:c,onDrain:()=>n(c)},c.id))}),l&&s(ts,{quorum:l}),a.length===1&&s("p",{class:"quiet",children:"This edg\
-e is alone. Edges that share a broker, such as NATS, appear here together."}),e&&s($a,{edge:e,onClose:()=>n(void 0),onDone:i})]})}
-function Aa({edge:t,onDrain:e}){let n=H(),{status:o}=t,r=t.state==="draining"||o?.draining===!0;return s("article",{class:"\
-card","aria-label":`Edge ${t.name}`,children:[s("div",{class:"card-head",children:[s("h2",{children:s(T,{text:t.name})}),
-s(Mt,{edge:t}),r&&s(O,{mood:"warn",children:"draining"}),t.state==="silent"&&s(O,{mood:"bad",children:"silent"}),!t.answered&&
-s(O,{mood:"bad",children:"no answer"}),t.answered&&!r&&t.state!=="silent"&&s(O,{mood:"good",children:"serving"})]}),s(ce,
-{of:[["Id",s(A,{text:t.id},"id"),"wide"],["Host",t.host?s(T,{text:t.host}):"none announced"],["Region",t.region?s(T,{text:t.
-region}):"none"],!t.self&&["Last heard of",s(F,{at:t.seen_at},"seen")],...o?Ma(o):[]]}),n&&t.answered&&!r&&s("div",{class:"\
-buttons",children:s("button",{type:"button","aria-label":`Drain ${t.name}`,onClick:e,children:"Drain"})})]})}function Ma(t){
-let e=Object.entries(t.connections??{}),n=e.reduce((r,[,i])=>r+i,0),o=e.map(([r,i])=>`${Ve(r)} ${P(i)}`).join(", ");return[
-["Connections",`${P(n)}${t.max_connections>0?` of ${P(t.max_connections)}`:""}${o?` (${o})`:""}`],["Subscriptions",`${P(
-t.subscriptions)} to ${P(t.patterns)} patterns`],["Waiting in queues",B(t.queued_bytes)],["Memory",B(t.memory_bytes)],["\
-Token store",s(ht,{status:t},"store"),"wide"],["Broker",s(ft,{status:t},"broker"),"wide"],(t.links??[]).some(r=>r.code)&&
-["Trouble",s(xr,{status:t},"links"),"wide"],["Started",s(F,{at:t.started_at},"started")],["Version",s(T,{text:`${t.version}\
-, Caddy ${t.caddy}, ${t.go}`},"version"),"wide"]]}function $a({edge:t,onClose:e,onDone:n}){let{api:o,notify:r}=M();return s(
-me,{title:"Drain this edge",submit:"Drain",danger:!0,onClose:e,onConfirm:async()=>{await o.call("POST",`edges/${encodeURIComponent(
-t.id)}/drain`,{body:{}}),e(),r(`${t.name} is draining.`),n()},children:[s("p",{children:[s(T,{text:t.name})," will take \
-no new connections, and ask its clients to move to another edge. Those that stay are closed when the time of its drain i\
-s over."]}),s("p",{children:[s("strong",{children:"Only a restart of the edge ends a drain."}),t.self&&" It is the edge \
-that serves this page; the console goes on while it runs."]})]})}function os({query:t,names:e,onAgain:n}){let[o,r]=g(t),i=JSON.stringify(t);le(()=>r(t),[i]);let a=d=>f=>r(p=>({...p,[d]:f.
-trim()})),l=o.tenant.replace(/\*$/,""),c=l!==""&&!de(l),u=o.history!==""&&!e.includes(o.history)?[o.history]:[];return s(
+map(c=>s(Ma,{edge:c,onDrain:()=>n(c)},c.id))}),l&&s(ts,{quorum:l}),a.length===1&&s("p",{class:"quiet",children:"This edg\
+e is alone. Edges that share a broker, such as NATS, appear here together."}),e&&s(Oa,{edge:e,onClose:()=>n(void 0),onDone:i})]})}
+var os=t=>t.state==="draining"||t.status?.draining===!0;function Ma({edge:t,onDrain:e}){let n=H(),{status:o}=t,r=os(t),i=r?
+"Undrain":"Drain";return s("article",{class:"card","aria-label":`Edge ${t.name}`,children:[s("div",{class:"card-head",children:[
+s("h2",{children:s(T,{text:t.name})}),s(Mt,{edge:t}),r&&s(O,{mood:"warn",children:"draining"}),t.state==="silent"&&s(O,{
+mood:"bad",children:"silent"}),!t.answered&&s(O,{mood:"bad",children:"no answer"}),t.answered&&!r&&t.state!=="silent"&&s(
+O,{mood:"good",children:"serving"})]}),s(ce,{of:[["Id",s(A,{text:t.id},"id"),"wide"],["Host",t.host?s(T,{text:t.host}):"\
+none announced"],["Region",t.region?s(T,{text:t.region}):"none"],!t.self&&["Last heard of",s(F,{at:t.seen_at},"seen")],...o?
+$a(o):[]]}),n&&t.answered&&s("div",{class:"buttons",children:s("button",{type:"button","aria-label":`${i} ${t.name}`,onClick:e,
+children:i})})]})}function $a(t){let e=Object.entries(t.connections??{}),n=e.reduce((r,[,i])=>r+i,0),o=e.map(([r,i])=>`${Ve(
+r)} ${P(i)}`).join(", ");return[["Connections",`${P(n)}${t.max_connections>0?` of ${P(t.max_connections)}`:""}${o?` (${o}\
+)`:""}`],["Subscriptions",`${P(t.subscriptions)} to ${P(t.patterns)} patterns`],["Waiting in queues",B(t.queued_bytes)],
+["Memory",B(t.memory_bytes)],["Token store",s(ht,{status:t},"store"),"wide"],["Broker",s(ft,{status:t},"broker"),"wide"],
+(t.links??[]).some(r=>r.code)&&["Trouble",s(xr,{status:t},"links"),"wide"],["Started",s(F,{at:t.started_at},"started")],
+["Version",s(T,{text:`${t.version}, Caddy ${t.caddy}, ${t.go}`},"version"),"wide"]]}function Oa({edge:t,onClose:e,onDone:n}){
+let{api:o,notify:r}=M(),i=os(t),a=async()=>{await o.call(i?"DELETE":"POST",`edges/${encodeURIComponent(t.id)}/drain`,{body:{}}),
+e(),r(i?`${t.name} takes clients.`:`${t.name} is draining.`),n()};return i?s(de,{title:"Undrain this edge",submit:"Undra\
+in",onClose:e,onConfirm:a,children:s("p",{children:[s(T,{text:t.name})," will take new connections again, and ask no mor\
+e clients to move. Those that it has asked still go. An edge that is stopping refuses this."]})}):s(de,{title:"Drain thi\
+s edge",submit:"Drain",danger:!0,onClose:e,onConfirm:a,children:[s("p",{children:[s(T,{text:t.name})," will take no new \
+connections, and ask its clients to move to another edge. Those that stay are closed when the time of its drain is over."]}),
+s("p",{children:[s("strong",{children:"Undrain takes this back, but not the moves of clients that were asked before."}),
+t.self&&" It is the edge that serves this page; the console goes on while it runs."]})]})}function rs({query:t,names:e,onAgain:n}){let[o,r]=g(t),i=JSON.stringify(t);le(()=>r(t),[i]);let a=d=>f=>r(p=>({...p,[d]:f.
+trim()})),l=o.tenant.replace(/\*$/,""),c=l!==""&&!ue(l),u=o.history!==""&&!e.includes(o.history)?[o.history]:[];return s(
 "search",{children:s("form",{class:"filters","aria-label":"Filter what is kept",onSubmit:d=>{if(d.preventDefault(),c)return;
 let f=$("histories",o);f===$("histories",t)?n():location.hash=f},children:[s(z,{label:"In history",value:o.history,onInput:a(
 "history"),options:[["","all"],...[...e,...u].map(d=>[d,d])]}),s(x,{label:"Of tenant",value:o.tenant,onInput:a("tenant"),
 mono:!0,error:c?"A tenant has 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots.":void 0,hint:"The whole name, or its beginning a\
 nd *."}),s("div",{class:"buttons",children:[s("button",{type:"submit",class:"primary",children:"Filter"}),s("a",{class:"\
-button",href:$("histories"),children:"Clear"})]})]})})}function rs({target:t,onClose:e,onDone:n}){let{api:o}=M(),{history:r,tenant:i}=t,[a,l]=g(""),[c,u]=g(""),d=i?"tenant":"h\
-istory";return s(me,{title:i?"Purge a tenant":"Purge a whole history",submit:"Purge",danger:!0,onClose:e,onConfirm:async()=>{
+button",href:$("histories"),children:"Clear"})]})]})})}function ss({target:t,onClose:e,onDone:n}){let{api:o}=M(),{history:r,tenant:i}=t,[a,l]=g(""),[c,u]=g(""),d=i?"tenant":"h\
+istory";return s(de,{title:i?"Purge a tenant":"Purge a whole history",submit:"Purge",danger:!0,onClose:e,onConfirm:async()=>{
 if(c!==(i??r))throw new Error(`what you typed is not the name of the ${d}`);let p=i?{history:r,tenant:i,channel:a||void 0}:
 {history:r,all:!0},{removed:h}=await o.call("POST","histories/purge",{body:p}),w=[a&&`channel ${a}`,i&&`tenant ${i}`,`hi\
 story ${r}`].filter(v=>v).join(", ");n(`${h===1?"1 message was":`${P(h)} messages were`} removed: ${w}.`)},children:[s("\
@@ -501,25 +504,25 @@ p",{children:[i?s(C,{children:["All messages that the history ",s(T,{text:r})," 
 or good."]}):s(C,{children:["All messages that the history ",s(T,{text:r})," keeps are deleted for good, of all tenants."]}),
 " ","Clients that come back from before are told of a gap."]}),i&&s(x,{label:"Only this channel",value:a,onInput:p=>l(p.
 trim()),mono:!0,hint:"Its whole name. Empty: all channels."}),s(x,{label:"Type the name to confirm",value:c,onInput:u,hint:`\
-The name of the ${d}.`})]})}var Oa=/[^\P{Cc}\t\n\r]/u;function ss(t){return{bytes:t.slice(0,16384),size:t.length}}function is(t){let e=t.endsWith("==")?2:t.endsWith("=")?1:0,
+The name of the ${d}.`})]})}var Ia=/[^\P{Cc}\t\n\r]/u;function is(t){return{bytes:t.slice(0,16384),size:t.length}}function as(t){let e=t.endsWith("==")?2:t.endsWith("=")?1:0,
 n=atob(t.slice(0,Math.ceil(16384/3)*4));return{bytes:Uint8Array.from(n.slice(0,16384),r=>r.charCodeAt(0)),size:t.length/
-4*3-e}}function as({bytes:t,size:e}){try{let n=new TextDecoder("utf-8",{fatal:!0}).decode(t,{stream:e>t.length});return Oa.
-test(n)?"hex":"text"}catch{return"hex"}}function ls({bytes:t,size:e},n){let o=e>t.length,r=o?{note:`Only the first 16 Ki\
-B of ${e.toLocaleString("en")} bytes are shown.`}:{};if(n==="hex")return{text:Da(t),...r};let i=cs(t);if(n==="text")return{
-text:i,...r};if(o)return{text:i,note:`${r.note} It is cut, so it is not formatted as JSON.`};let a=Ia(i);return a===void 0?
+4*3-e}}function ls({bytes:t,size:e}){try{let n=new TextDecoder("utf-8",{fatal:!0}).decode(t,{stream:e>t.length});return Ia.
+test(n)?"hex":"text"}catch{return"hex"}}function cs({bytes:t,size:e},n){let o=e>t.length,r=o?{note:`Only the first 16 Ki\
+B of ${e.toLocaleString("en")} bytes are shown.`}:{};if(n==="hex")return{text:Fa(t),...r};let i=ds(t);if(n==="text")return{
+text:i,...r};if(o)return{text:i,note:`${r.note} It is cut, so it is not formatted as JSON.`};let a=Ra(i);return a===void 0?
 {text:i,note:"It is no JSON, or too deeply nested; shown as text."}:{text:a}}function Ft({bytes:t,size:e},n,o=160){if(e===
-0)return"(empty)";let r=t.subarray(0,o),i=e>r.length?"…":"";return n==="hex"?ds(r.subarray(0,32))+(e>32?" …":""):cs(
-r).replace(/\s+/g," ")+i}function cs(t){return new TextDecoder().decode(t)}function Ia(t){if(!(Ra(t)>64))try{return JSON.
-stringify(JSON.parse(t),void 0,2)}catch{return}}function Ra(t){let e=0,n=0,o=!1;for(let r=0;r<t.length;r++){let i=t[r];o?
-i==="\\"?r++:i==='"'&&(o=!1):i==='"'?o=!0:i==="["||i==="{"?n=Math.max(n,++e):(i==="]"||i==="}")&&e--}return n}var Na=t=>t.
-toString(16).padStart(2,"0");function ds(t){return Array.from(t,Na).join(" ")}function Da(t){let e=[];for(let n=0;n<t.length;n+=
+0)return"(empty)";let r=t.subarray(0,o),i=e>r.length?"…":"";return n==="hex"?us(r.subarray(0,32))+(e>32?" …":""):ds(
+r).replace(/\s+/g," ")+i}function ds(t){return new TextDecoder().decode(t)}function Ra(t){if(!(Na(t)>64))try{return JSON.
+stringify(JSON.parse(t),void 0,2)}catch{return}}function Na(t){let e=0,n=0,o=!1;for(let r=0;r<t.length;r++){let i=t[r];o?
+i==="\\"?r++:i==='"'&&(o=!1):i==='"'?o=!0:i==="["||i==="{"?n=Math.max(n,++e):(i==="]"||i==="}")&&e--}return n}var Da=t=>t.
+toString(16).padStart(2,"0");function us(t){return Array.from(t,Da).join(" ")}function Fa(t){let e=[];for(let n=0;n<t.length;n+=
 16){let o=t.subarray(n,n+16),r=Array.from(o,i=>i>=32&&i<127?String.fromCharCode(i):".").join("");e.push(`${n.toString(16).
-padStart(4,"0")}  ${ds(o).padEnd(47)}  ${r}`)}return e.join(`
-`)}var Fa=500;function ao({messages:t,omitted:e},n){let o=[...t,...n.map(i=>({...i,payload:is(i.payload)}))],r=Math.max(0,o.
-length-Fa);return{messages:o.slice(r),omitted:e+r}}var jt=t=>t.split(".")[1]??t;function Xt({of:t,format:e,label:n}){let{text:o,note:r}=ls(t,e);return s("div",{class:"whole",children:[r&&s("p",{class:"\
-quiet",children:r}),s("pre",{tabIndex:0,role:"region","aria-label":n,dir:"auto",children:o})]})}var ja=50,Xa=[["auto","text, or hex if binary"],["text","text"],["json","JSON"],["hex","hex"]];function us({names:t,target:e,
+padStart(4,"0")}  ${us(o).padEnd(47)}  ${r}`)}return e.join(`
+`)}var ja=500;function ao({messages:t,omitted:e},n){let o=[...t,...n.map(i=>({...i,payload:as(i.payload)}))],r=Math.max(0,o.
+length-ja);return{messages:o.slice(r),omitted:e+r}}var jt=t=>t.split(".")[1]??t;function Xt({of:t,format:e,label:n}){let{text:o,note:r}=cs(t,e);return s("div",{class:"whole",children:[r&&s("p",{class:"\
+quiet",children:r}),s("pre",{tabIndex:0,role:"region","aria-label":n,dir:"auto",children:o})]})}var Xa=50,La=[["auto","text, or hex if binary"],["text","text"],["json","JSON"],["hex","hex"]];function hs({names:t,target:e,
 purges:n}){let{api:o}=M(),[r,i]=g(t[0]??""),[a,l]=g(""),[c,u]=g("#"),[d,f]=g("auto"),[p,h]=g(),m=re(),w=G(null),v=async(E,D)=>o.
-call("POST","histories/read",{body:{...E,after:D,limit:ja}}),y=E=>m.run(async()=>{if(!de(E.tenant))throw new Error("name\
+call("POST","histories/read",{body:{...E,after:D,limit:Xa}}),y=E=>m.run(async()=>{if(!ue(E.tenant))throw new Error("name\
  the tenant: 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots");if(E.pattern==="")throw new Error("name a pattern; # is every ch\
 annel");h(void 0);let D=await v(E,"");h({...ao({messages:[],omitted:0},D.messages??[]),query:E,next:D.next})}),k=E=>m.run(
 async()=>{let D=await v(E.query,E.next);h({...ao(E,D.messages??[]),query:E.query,next:D.next})});R(()=>{e&&(i(e.history),
@@ -529,169 +532,169 @@ sages",tabIndex:-1,ref:w,children:"Messages"}),s("p",{class:"quiet",children:"Ea
 it hook."}),s("form",{class:"filters","aria-label":"Read messages","aria-busy":m.busy,onSubmit:E=>{E.preventDefault(),y(
 {history:b,tenant:a,pattern:c})},children:[s(z,{label:"History",value:b,onInput:i,options:t.map(E=>[E,E])}),s(x,{label:"\
 Tenant",value:a,onInput:E=>l(E.trim()),mono:!0}),s(x,{label:"Pattern",value:c,onInput:E=>u(E.trim()),mono:!0,hint:"news.\
-# for example"}),s(z,{label:"Payload as",value:d,onInput:E=>f(E),options:Xa}),s("div",{class:"buttons",children:s("butto\
+# for example"}),s(z,{label:"Payload as",value:d,onInput:E=>f(E),options:La}),s("div",{class:"buttons",children:s("butto\
 n",{type:"submit",class:"primary","aria-disabled":m.busy,children:"Read"})})]}),s(Oe,{text:m.error}),m.busy&&!p&&s(W,{what:"\
-the messages"}),p&&s(La,{found:p,format:d,busy:m.busy,onMore:()=>{k(p)}})]})}function La({found:t,format:e,busy:n,onMore:o}){
-let[r,i]=g(),{query:a,messages:l,omitted:c,next:u}=t,d=({payload:f})=>e==="auto"?as(f):e;return s(C,{children:[s("p",{role:"\
+the messages"}),p&&s(Ua,{found:p,format:d,busy:m.busy,onMore:()=>{k(p)}})]})}function Ua({found:t,format:e,busy:n,onMore:o}){
+let[r,i]=g(),{query:a,messages:l,omitted:c,next:u}=t,d=({payload:f})=>e==="auto"?ls(f):e;return s(C,{children:[s("p",{role:"\
 status","aria-label":"What was read",children:[I(c+l.length,"message")," of ",s(A,{text:a.pattern})," in ",s(A,{text:a.tenant}),
 ", history ",s(T,{text:a.history}),", oldest first.",u===""?" That is all.":"",c>0&&` The first ${P(c)} are not shown an\
 y more.`]}),l.length===0&&u===""?s(L,{children:s("p",{children:"No message of this pattern is kept."})}):s(te,{label:"Me\
-ssages that are kept",columns:Ua(d,r,i),rows:l,keyOf:({position:f})=>f,busy:n,detail:f=>r===f.position&&s(Ba,{message:f,
-format:d(f)})}),u!==""&&s("button",{type:"button","aria-disabled":n,onClick:o,children:"More messages"})]})}function Ua(t,e,n){
+ssages that are kept",columns:Ba(d,r,i),rows:l,keyOf:({position:f})=>f,busy:n,detail:f=>r===f.position&&s(Ja,{message:f,
+format:d(f)})}),u!==""&&s("button",{type:"button","aria-disabled":n,onClick:o,children:"More messages"})]})}function Ba(t,e,n){
 return[{label:"Number",cell:({position:o,channel:r})=>s(Qe,{open:e===o,label:`Message ${jt(o)} to ${r}`,onToggle:()=>n(e===
 o?void 0:o),children:jt(o)})},{label:"Stored",cell:({time:o})=>s("time",{dateTime:o,children:ve(o)})},{label:"Channel",cell:({
 channel:o})=>s(A,{text:o,most:120})},{label:"Size",number:!0,cell:({payload:o})=>B(o.size)},{label:"Payload",cell:o=>s("\
-bdi",{class:"preview",children:Ft(o.payload,t(o))})}]}function Ba({message:t,format:e}){let{position:n,time:o,payload:r}=t;
+bdi",{class:"preview",children:Ft(o.payload,t(o))})}]}function Ja({message:t,format:e}){let{position:n,time:o,payload:r}=t;
 return s("div",{class:"message-detail",children:[s(ce,{of:[["Position",s(A,{text:n},"position"),"wide"],["Stored",s("tim\
-e",{dateTime:o,children:o})],["Size",`${P(r.size)} bytes`]]}),s(Xt,{of:r,format:e,label:`Payload of message ${jt(n)}`})]})}var Ja=50,Ha=8,Wa=1e4;function hs({query:t}){let{api:e,session:n,notify:o}=M(),r=H(),i=r&&n.tail===!0,[a,l]=g([""]),[c,u]=g(),
-[d,f]=g(),[p,h]=g(0),m={history:t.history??"",tenant:t.tenant??""},w=J(m);R(()=>l([""]),[w]);let v=`histories${J({...m,limit:Ja,
-cursor:a[a.length-1]})}`,{data:y,stale:k,error:b,refresh:E}=ee(v,Wa,async ae=>{try{return await e.get(v,ae)}catch(V){if(V instanceof
+e",{dateTime:o,children:o})],["Size",`${P(r.size)} bytes`]]}),s(Xt,{of:r,format:e,label:`Payload of message ${jt(n)}`})]})}var Ha=50,Wa=8,qa=1e4;function fs({query:t}){let{api:e,session:n,notify:o}=M(),r=H(),i=r&&n.tail===!0,[a,l]=g([""]),[c,u]=g(),
+[d,f]=g(),[p,h]=g(0),m={history:t.history??"",tenant:t.tenant??""},w=J(m);R(()=>l([""]),[w]);let v=`histories${J({...m,limit:Ha,
+cursor:a[a.length-1]})}`,{data:y,stale:k,error:b,refresh:E}=ee(v,qa,async ae=>{try{return await e.get(v,ae)}catch(V){if(V instanceof
 q&&V.code==="no_histories")return"none";throw V}}),D=y==="none"?void 0:y,ne=D?.totals??[],Ee=ne.reduce((ae,V)=>ae+V.tenants,
-0),he=D?.histories??[];return s(C,{children:[s(Z,{text:"Histories"}),s("p",{class:"quiet",children:"What this edge keeps\
+0),fe=D?.histories??[];return s(C,{children:[s(Z,{text:"Histories"}),s("p",{class:"quiet",children:"What this edge keeps\
  of messages, so that clients that come back get what they have missed."}),s(Y,{error:b,known:y!==void 0}),!y&&!b&&s(W,{
-what:"the histories"}),(y==="none"||D&&ne.length===0)&&s(qa,{}),D&&ne.length>0&&s(C,{children:[s(za,{totals:ne,onPurge:ae=>f(
+what:"the histories"}),(y==="none"||D&&ne.length===0)&&s(za,{}),D&&ne.length>0&&s(C,{children:[s(Ga,{totals:ne,onPurge:ae=>f(
 {history:ae})}),s("section",{"aria-labelledby":"tenants",children:[s("h2",{id:"tenants",children:"By tenant"}),(w!==""||
-Ee>Ha)&&s(os,{query:m,names:ne.map(({history:ae})=>ae),onAgain:E}),he.length>0&&s(te,{label:"What is kept",columns:Va(r?
-{read:i?u:void 0,purge:f}:void 0),rows:he,keyOf:Qa,busy:k}),!k&&he.length===0&&a.length===1&&s(L,{children:w===""?s("p",
+Ee>Wa)&&s(rs,{query:m,names:ne.map(({history:ae})=>ae),onAgain:E}),fe.length>0&&s(te,{label:"What is kept",columns:Ya(r?
+{read:i?u:void 0,purge:f}:void 0),rows:fe,keyOf:Va,busy:k}),!k&&fe.length===0&&a.length===1&&s(L,{children:w===""?s("p",
 {children:"Nothing is kept yet. Messages are kept from when clients publish to a channel of a history."}):s("p",{children:"\
 Nothing that is kept matches. Ask for less, or clear the filters."})}),s(ye,{page:a.length,more:!k&&(D.next_cursor??"")!==
-"",onPrevious:()=>l(a.slice(0,-1)),onNext:()=>l([...a,D.next_cursor??""])})]}),i&&s(us,{names:ne.map(({history:ae})=>ae),
+"",onPrevious:()=>l(a.slice(0,-1)),onNext:()=>l([...a,D.next_cursor??""])})]}),i&&s(hs,{names:ne.map(({history:ae})=>ae),
 target:c,purges:p}),r&&!i&&s("p",{class:"quiet",children:["Messages are not shown on this page: the console has ",s("cod\
-e",{children:"tail off"}),"."]})]}),d&&s(rs,{target:d,onClose:()=>f(void 0),onDone:ae=>{f(void 0),h(V=>V+1),o(ae),E()}})]})}
-function qa(){return s(L,{children:[s("p",{children:"No history is configured at this edge: a message is delivered at mo\
+e",{children:"tail off"}),"."]})]}),d&&s(ss,{target:d,onClose:()=>f(void 0),onDone:ae=>{f(void 0),h(V=>V+1),o(ae),E()}})]})}
+function za(){return s(L,{children:[s("p",{children:"No history is configured at this edge: a message is delivered at mo\
 st once, and forgotten."}),s("p",{children:["A history keeps the messages of some channels: ",s("code",{children:"histor\
 y <name> { channels … }"})," in the block ",s("code",{children:"pubsub"})," of the Caddyfile. docs/history.md says wha\
-t it promises."]})]})}function za({totals:t,onPurge:e}){let n=H();return s("div",{class:"cards",children:t.map(o=>s("art\
+t it promises."]})]})}function Ga({totals:t,onPurge:e}){let n=H();return s("div",{class:"cards",children:t.map(o=>s("art\
 icle",{class:"card","aria-label":`History ${o.history}`,children:[s("div",{class:"card-head",children:[s("h2",{children:s(
 T,{text:o.history})}),!o.configured&&s(O,{mood:"warn",children:o.effective?"not configured here":"not configured any mor\
 e"}),o.error&&s(O,{mood:"bad",children:"cannot be used"}),o.configured&&(o.drift??[]).length>0&&s(O,{mood:"warn",children:"\
-drift"})]}),o.error&&s("p",{class:"note bad",children:s(T,{text:o.error,most:500})}),s(Ka,{of:o}),s(ce,{of:[["Tenants",P(
+drift"})]}),o.error&&s("p",{class:"note bad",children:s(T,{text:o.error,most:500})}),s(Qa,{of:o}),s(ce,{of:[["Tenants",P(
 o.tenants)],["Channels",P(o.channels)],["Messages",P(o.messages)],["Size",B(o.bytes)],["Oldest message",s(F,{at:o.oldest},
-"oldest")],...Ga(o.effective)]}),n&&s("div",{class:"buttons",children:s("button",{type:"button","aria-label":`Purge the \
-history ${o.history}`,onClick:()=>e(o.history),children:"Purge"})})]},o.history))})}function Ga(t){return t?[["Version",
+"oldest")],...Ka(o.effective)]}),n&&s("div",{class:"buttons",children:s("button",{type:"button","aria-label":`Purge the \
+history ${o.history}`,onClick:()=>e(o.history),children:"Purge"})})]},o.history))})}function Ka(t){return t?[["Version",
 String(t.version)],["Messages of a channel",`up to ${P(t.messages)}`],["Age",`up to ${ze(t.age_seconds*1e3)}`],["Size at\
- most",B(t.size)],["Lag",t.max_lag_seconds===0?"any":`up to ${ze(t.max_lag_seconds*1e3)}`]]:[]}function Ka({of:{drift:t,
+ most",B(t.size)],["Lag",t.max_lag_seconds===0?"any":`up to ${ze(t.max_lag_seconds*1e3)}`]]:[]}function Qa({of:{drift:t,
 remedy:e}}){return!t||t.length===0?null:s("div",{class:"note",children:[s("p",{children:"The edges do not follow this ed\
 ge’s file:"}),s("ul",{children:t.map(({field:n,configured:o,effective:r})=>s("li",{children:[n,": ",s(A,{text:r}),", i\
-n the file ",s(A,{text:o})]},n))}),e&&s("p",{children:["To change this: ",s(T,{text:e,most:500}),"."]})]})}var Qa=({history:t,
-tenant:e})=>`${t}:${e}`;function Va(t){let e=[{label:"Tenant",cell:({tenant:r})=>s(A,{text:r})},{label:"History",cell:({
+n the file ",s(A,{text:o})]},n))}),e&&s("p",{children:["To change this: ",s(T,{text:e,most:500}),"."]})]})}var Va=({history:t,
+tenant:e})=>`${t}:${e}`;function Ya(t){let e=[{label:"Tenant",cell:({tenant:r})=>s(A,{text:r})},{label:"History",cell:({
 history:r})=>s(T,{text:r})},{label:"Channels",number:!0,cell:({channels:r})=>P(r)},{label:"Messages",number:!0,cell:({messages:r})=>P(
 r)},{label:"Size",number:!0,cell:({bytes:r})=>B(r)},{label:"Oldest message",cell:({oldest:r})=>s(F,{at:r})}];if(!t)return e;
 let{read:n,purge:o}=t;return e.push({label:"Actions",cell:({history:r,tenant:i})=>s("div",{class:"buttons",children:[n&&
 s("button",{type:"button","aria-label":`Read ${i} in ${r}`,onClick:()=>n({history:r,tenant:i}),children:"Read"}),s("butt\
-on",{type:"button","aria-label":`Purge ${i} in ${r}`,onClick:()=>o({history:r,tenant:i}),children:"Purge"})]})}),e}var fs=new Intl.DateTimeFormat("en-GB",{hour:"2-digit",minute:"2-digit",second:"2-digit",fractionalSecondDigits:3});function ps({
+on",{type:"button","aria-label":`Purge ${i} in ${r}`,onClick:()=>o({history:r,tenant:i}),children:"Purge"})]})}),e}var ps=new Intl.DateTimeFormat("en-GB",{hour:"2-digit",minute:"2-digit",second:"2-digit",fractionalSecondDigits:3});function ms({
 messages:t,format:e}){let[n,o]=g();return s("ol",{class:"messages","aria-label":"Messages",tabIndex:0,children:t.map(r=>s(
-Ya,{message:r,format:e,open:n===r.number,onToggle:()=>o(n===r.number?void 0:r.number)},r.number))})}function Ya({message:t,
+Za,{message:r,format:e,open:n===r.number,onToggle:()=>o(n===r.number?void 0:r.number)},r.number))})}function Za({message:t,
 format:e,open:n,onToggle:o}){let{channel:r,payload:i,at:a,late:l,number:c}=t;return s("li",{children:[s("button",{type:"\
-button",class:"expand","aria-expanded":n,"aria-label":`${fs.format(a)}, message ${c} to ${r}`,onClick:o,children:s("time",
-{dateTime:new Date(a).toISOString(),children:fs.format(a)})}),s("span",{children:[s(A,{text:r,most:120})," ",l&&s(O,{mood:"\
+button",class:"expand","aria-expanded":n,"aria-label":`${ps.format(a)}, message ${c} to ${r}`,onClick:o,children:s("time",
+{dateTime:new Date(a).toISOString(),children:ps.format(a)})}),s("span",{children:[s(A,{text:r,most:120})," ",l&&s(O,{mood:"\
 warn",children:"late"})]}),s("span",{class:"quiet",children:B(i.size)}),n?s(Xt,{of:i,format:e,label:`Payload of message ${c}`}):
-s("bdi",{class:"preview",children:Ft(i,e)})]})}var Za=[["broadcast","every subscriber"],["one-nearest","one subscriber, the nearest"],["one-random","one subscriber, at\
- random"]];function ms({tail:t}){let e=re(),[n,o]=g(""),[r,i]=g(""),[a,l]=g("broadcast"),[c,u]=g(0);return s("section",{
-class:"card","aria-labelledby":"test-publish",children:[s("h2",{id:"test-publish",children:"Test publish"}),s(pe,{action:e,
+s("bdi",{class:"preview",children:Ft(i,e)})]})}var el=[["broadcast","every subscriber"],["one-nearest","one subscriber, the nearest"],["one-random","one subscriber, at\
+ random"]];function gs({tail:t}){let e=re(),[n,o]=g(""),[r,i]=g(""),[a,l]=g("broadcast"),[c,u]=g(0);return s("section",{
+class:"card","aria-labelledby":"test-publish",children:[s("h2",{id:"test-publish",children:"Test publish"}),s(me,{action:e,
 submit:"Publish",onSubmit:async()=>{if(n==="")throw new Error("name the channel");await t.publish(n,r,a),u(f=>f+1)},children:[
 s("div",{class:"row",children:[s(x,{label:"Channel",value:n,onInput:f=>o(f.trim()),mono:!0}),s(z,{label:"To",value:a,onInput:f=>l(
-f),options:Za})]}),s(x,{label:"Payload",value:r,onInput:i,rows:2,mono:!0}),s("p",{role:"status",class:"quiet",children:c>
+f),options:el})]}),s(x,{label:"Payload",value:r,onInput:i,rows:2,mono:!0}),s("p",{role:"status",class:"quiet",children:c>
 0&&`Sent ${c===1?"once":`${c} times`}. Clients get it like any other message.`})]})]})}var _=class extends Error{name="MillraceError";code;tenant;pattern;channel;status;closeCode;retryAfter;constructor(e,n="\
 the edge says so",o={}){let r=["tenant","channel","pattern"].map(a=>o[a]===void 0?"":` (${a} ${JSON.stringify(o[a])})`),
-i=e==="unreachable"?gs(o.cause):"";super(`${e}${r.join("")}: ${n}${i&&`: ${i}`}`,"cause"in o?{cause:o.cause}:void 0),this.
+i=e==="unreachable"?bs(o.cause):"";super(`${e}${r.join("")}: ${n}${i&&`: ${i}`}`,"cause"in o?{cause:o.cause}:void 0),this.
 code=e,this.tenant=o.tenant,this.pattern=o.pattern,this.channel=o.channel,this.status=o.status,this.closeCode=o.closeCode,
-this.retryAfter=o.retryAfter}};function gs(t){let{message:e,code:n,cause:o}=t??{};return`${(o?gs(o):"")||e||n||""}`.slice(
-0,300).replace(/[AM]T_[\w.~+-]+/g,"…")}function bs(t,e){let n=t===401?"unauthorized":/^(429|50[234])$/.test(`${t}`)?"u\
+this.retryAfter=o.retryAfter}};function bs(t){let{message:e,code:n,cause:o}=t??{};return`${(o?bs(o):"")||e||n||""}`.slice(
+0,300).replace(/[AM]T_[\w.~+-]+/g,"…")}function ys(t,e){let n=t===401?"unauthorized":/^(429|50[234])$/.test(`${t}`)?"u\
 navailable":"unreachable",o=`HTTP status ${t}, and the answer is no edge's: is the address right?`;return new _(n,o,{status:t,
-retryAfter:e})}function ue(t,e,n){return t instanceof _?t:new _(e,n,{cause:t})}function Q(t){return new _("disconnected","there is no c\
+retryAfter:e})}function he(t,e,n){return t instanceof _?t:new _(e,n,{cause:t})}function Q(t){return new _("disconnected","there is no c\
 onnection to an edge",t===void 0?{}:{cause:t})}function Lt(t,e){let n=URL.canParse(t)?new URL(t):void 0;if(!n||!/^https?:$/.test(n.protocol)||n.username||n.password||n.
 search||n.hash)throw new _("bad_option","an address is a URL with https:// and without user, query and fragment");if(n.protocol===
-"http:"&&!e&&!el(n.hostname))throw new _("bad_option","an address with http:// must be on this machine, or allowPlaintex\
-t be set");return n}function el(t){return/^(.+\.)?localhost$|^127(\.\d+){3}$|^\[::1\]$/.test(t)}var S=()=>performance.now();function se(t,e,n=new Set){return new Promise((o,r)=>{let i=()=>{clearTimeout(c),e.removeEventListener(
+"http:"&&!e&&!tl(n.hostname))throw new _("bad_option","an address with http:// must be on this machine, or allowPlaintex\
+t be set");return n}function tl(t){return/^(.+\.)?localhost$|^127(\.\d+){3}$|^\[::1\]$/.test(t)}var S=()=>performance.now();function se(t,e,n=new Set){return new Promise((o,r)=>{let i=()=>{clearTimeout(c),e.removeEventListener(
 "abort",a),n.delete(l)},a=()=>{i(),r(e.reason)},l=()=>{i(),o()},c=setTimeout(l,t);n.add(l),e.addEventListener("abort",a),
 e.aborted&&a()})}async function Xe(t,...e){let n,o=new Promise(r=>{n=setTimeout(r,t)});await Promise.race([o,...e]).catch(
 ()=>{}),clearTimeout(n)}async function Le(t,e,n){t.throwIfAborted();let o=new AbortController,r=()=>o.abort(t.reason),i=setTimeout(
 ()=>o.abort(new _("timeout","the edge does not answer")),e);t.addEventListener("abort",r);try{return await n(o.signal)}finally{
 clearTimeout(i),t.removeEventListener("abort",r),o.abort()}}function _e(t,e){return new Promise((n,o)=>{let r=()=>o(e.reason);
 e.aborted&&r(),e.addEventListener("abort",r),t.then(n,o).finally(()=>e.removeEventListener("abort",r))})}function ie(t,e){
-return t<=1?0:Math.random()*Math.min(e.maxBackOff,e.minBackOff*2**Math.min(t-2,30))}var tl=1e5,nl=new Set(["unconfirmed","history_unavailable","try_later"]),lo=0;async function ys(t,e,n,o){lo=lo+1>>>0;let r=lo,
-i=e(r),a=!1,l=new AbortController,c=setTimeout(()=>l.abort(Q()),tl),u;try{for(let d=2;;d++){u=await ol(t,n,l.signal,o);try{
+return t<=1?0:Math.random()*Math.min(e.maxBackOff,e.minBackOff*2**Math.min(t-2,30))}var nl=1e5,ol=new Set(["unconfirmed","history_unavailable","try_later"]),lo=0;async function ws(t,e,n,o){lo=lo+1>>>0;let r=lo,
+i=e(r),a=!1,l=new AbortController,c=setTimeout(()=>l.abort(Q()),nl),u;try{for(let d=2;;d++){u=await rl(t,n,l.signal,o);try{
 return await _e(u.confirm(i,r),l.signal)}catch(f){let{code:p}=f,h=p==="disconnected";if(a||=h||p==="unconfirmed",l.signal.
-throwIfAborted(),!(a&&n&&(h||nl.has(p))))throw new _(p,void 0,o);h||await se(ie(d,t.settings),l.signal)}}}catch(d){throw a?
+throwIfAborted(),!(a&&n&&(h||ol.has(p))))throw new _(p,void 0,o);h||await se(ie(d,t.settings),l.signal)}}}catch(d){throw a?
 new _("outcome_unknown","no edge has said whether the message is stored",{...o,cause:d}):d}finally{clearTimeout(c),u?.forgetConfirm(
-r)}}async function ol(t,e,n,o){for(;;){if(t.over)throw t.over;if(t.gate){await _e(new Promise(i=>t.gate?.push(i)),n);continue}
+r)}}async function rl(t,e,n,o){for(;;){if(t.over)throw t.over;if(t.gate){await _e(new Promise(i=>t.gate?.push(i)),n);continue}
 let r=t.publishOn??t.current;if(r?.alive)if(r.features===void 0)await _e(r.featured,n);else{if(r.features.includes("hist\
 ory"))return r;throw new _("no_history","the edge has no histories, and confirms nothing",o)}else{if(!e)throw Q();await _e(
-t.changed(),n)}}}var rl=new TextEncoder,sl=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),co=1024,il=["PING","PONG","RECONNECT","OK:AUT\
-H"],al=/^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::(complete|gap))?$/,ll=/^OK:PUB:(0|[1-9]\d{0,9})(?::([^:]+))?$/,Ue=t=>rl.
-encode(t);function Te(t){try{return sl.decode(t)}catch(e){throw new _("protocol","text that is not UTF-8",{cause:e})}}var cl=new Map(
+t.changed(),n)}}}var sl=new TextEncoder,il=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0}),co=1024,al=["PING","PONG","RECONNECT","OK:AUT\
+H"],ll=/^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::(complete|gap))?$/,cl=/^OK:PUB:(0|[1-9]\d{0,9})(?::([^:]+))?$/,Ue=t=>sl.
+encode(t);function Te(t){try{return il.decode(t)}catch(e){throw new _("protocol","text that is not UTF-8",{cause:e})}}var dl=new Map(
 [["unauthorized",4401],["token_expired",4401],["forbidden",4403],["token_revoked",4403],["token_unverifiable",1013],["cl\
-osed_by_operator",1013],["internal",1011],["slow_consumer",4429]]);function tt(t,e){let[n,o,...r]=t.split(":"),i=cl.get(
+osed_by_operator",1013],["internal",1011],["slow_consumer",4429]]);function tt(t,e){let[n,o,...r]=t.split(":"),i=dl.get(
 n);if(i===void 0)return;let a={closeCode:e??i};return n==="forbidden"?new _(`${o}_not_allowed`,r.join(":")||void 0,a):new _(
-n,void 0,a)}function uo(t){if(il.includes(t))return{kind:t};if(/^LINK:(up|down)$/.test(t))return{kind:"LINK",up:t==="LIN\
+n,void 0,a)}function uo(t){if(al.includes(t))return{kind:t};if(/^LINK:(up|down)$/.test(t))return{kind:"LINK",up:t==="LIN\
 K:up"};let e=/^FEATURES:([a-z0-9_]+(?:,[a-z0-9_]+)*)$/.exec(t)?.[1];if(e&&t.length<=co)return{kind:"FEATURES",features:e};
 let n=/^OK:(SUB|UNSUB|JOIN|LEAVE|WHO|UNWHO):([^:]+):(.+)$/su.exec(t),o=/^ERR:([a-z_]+)(?::(.+))?$/su.exec(t);if((n||o)&&
 (t.length<=co/3||Ue(t).length<=co)&&!t.endsWith(`
-`)){if(n)return{kind:"OK",verb:n[1],tenant:n[2],pattern:n[3]};if(o)return{kind:"ERR",code:o[1],detail:o[2]??""}}let r=dl(
-t);if(r)return r;throw new _("protocol","a line that is none")}function dl(t){let[,e,n="",o="",r="",i]=al.exec(t)??[];if(e&&
+`)){if(n)return{kind:"OK",verb:n[1],tenant:n[2],pattern:n[3]};if(o)return{kind:"ERR",code:o[1],detail:o[2]??""}}let r=ul(
+t);if(r)return r;throw new _("protocol","a line that is none")}function ul(t){let[,e,n="",o="",r="",i]=ll.exec(t)??[];if(e&&
 Ut(r)&&e==="OK:RSUB"==(i!==void 0))return i?{kind:e,tenant:n,pattern:o,position:r,how:i}:{kind:e,tenant:n,pattern:o,position:r};
-let[,a,l]=ll.exec(t)??[];if(!(a===void 0||Number(a)>4294967295||l!==void 0&&!Ut(l)))return l===void 0?{kind:"OK:PUB",id:Number(
+let[,a,l]=cl.exec(t)??[];if(!(a===void 0||Number(a)>4294967295||l!==void 0&&!Ut(l)))return l===void 0?{kind:"OK:PUB",id:Number(
 a)}:{kind:"OK:PUB",id:Number(a),position:l}}function Ut(t){let[,e,n]=/^[0-9a-f]{16}\.(0|[1-9]\d{0,19})\.(0|[1-9]\d{0,19})$/.
-exec(t)??[];return e!==void 0&&n!==void 0&&ws(e)&&ws(n)}var ws=t=>t.length<20||t<="18446744073709551615";function vs(t){
+exec(t)??[];return e!==void 0&&n!==void 0&&vs(e)&&vs(n)}var vs=t=>t.length<20||t<="18446744073709551615";function _s(t){
 try{return uo(t)}catch{return}}var fo=["broadcast","one-nearest","one-random"];function po(t,e,n,o,r){let i=typeof n=="string"?Ue(n):n,a=r?7+r.key.length:
 o===void 0?0:2,l=new Uint8Array(a+4+t.length+e.length+i.length);return a>0&&(l[0]=r?3:2,l[1]=o??0),r&&(new DataView(l.buffer).
-setUint32(2,r.id),l[6]=r.key.length,l.set(r.key,7)),l.set(i,_s(l,_s(l,a,t),e)),l}function _s(t,e,n){t[e++]=n.length>>8,t[e++]=
-n.length;for(let o=0;o<n.length;o++)t[e++]=n.charCodeAt(o);return e}var Ss=1,Ts=2,ho=24,ul=128,hl={4:Ss|Ts,5:7};function mo(t,e,n){
-if(e===n||t[e]===1)return!1;let o=hl[t[e]];return o===void 0||e+1<n&&(t[e+1]&~o)!==0}var Bt=class{#e=new mt;#t=new mt;#n=new mt;#o={};decode(e,n,o){
+setUint32(2,r.id),l[6]=r.key.length,l.set(r.key,7)),l.set(i,ks(l,ks(l,a,t),e)),l}function ks(t,e,n){t[e++]=n.length>>8,t[e++]=
+n.length;for(let o=0;o<n.length;o++)t[e++]=n.charCodeAt(o);return e}var Ts=1,Es=2,ho=24,hl=128,fl={4:Ts|Es,5:7};function mo(t,e,n){
+if(e===n||t[e]===1)return!1;let o=fl[t[e]];return o===void 0||e+1<n&&(t[e+1]&~o)!==0}var Bt=class{#e=new mt;#t=new mt;#n=new mt;#o={};decode(e,n,o){
 let r=w=>{w>o&&xe()},i=w=>(r(w+2),e[w]<<8|e[w+1]);(n===o||e[n]===5||mo(e,n,o))&&xe();let a,l="";if(e[n]===4){let w=i(n)&
-255;if(w===0&&xe(),n++,w&Ss&&(r(n+1+ho),a=fl(e,n+1),n+=ho),w&Ts){r(n+2);let v=n+2;n=v+e[n+1]-1,n-v>=ul&&xe(),r(n+1),l=this.#n.
+255;if(w===0&&xe(),n++,w&Ts&&(r(n+1+ho),a=pl(e,n+1),n+=ho),w&Es){r(n+2);let v=n+2;n=v+e[n+1]-1,n-v>=hl&&xe(),r(n+1),l=this.#n.
 of(e,v,n+1,()=>Te(e.subarray(v,n+1)))}}let c=a!==void 0,u=n+3+i(n+1),d=u+2+i(u),f=d+4;r(f);let p=f+i(d)*65536+i(d+2);(i(
 p)===0||c&&i(p)!==1)&&xe();let h=this.#e.of(e,n+1,d,()=>[Te(e.subarray(n+3,u)),Te(e.subarray(u+2,d))]),m=this.#o;return m.
 tenant=h[0],m.channel=h[1],m.payload=e.subarray(f,p),m.route=this.#t.of(e,p,o,()=>{let w=[],v=p+2;for(let y=i(p);y>0;y--){
 let k=v+2+i(v);r(k),w.push(Te(e.subarray(v+2,k))),v=k}return v!==o&&xe(),{patterns:Object.freeze(w),note:void 0}}),m.position=
-a,m.sender=l,m}};function fl(t,e){let n=new DataView(t.buffer,t.byteOffset+e,ho);return`${ks(n,0)}${ks(n,4)}.${xs(n,8)}.${xs(
-n,16)}`}var ks=(t,e)=>t.getUint32(e).toString(16).padStart(8,"0");function xs(t,e){let n=t.getUint32(e);return n<2097152?
+a,m.sender=l,m}};function pl(t,e){let n=new DataView(t.buffer,t.byteOffset+e,ho);return`${xs(n,0)}${xs(n,4)}.${Ss(n,8)}.${Ss(
+n,16)}`}var xs=(t,e)=>t.getUint32(e).toString(16).padStart(8,"0");function Ss(t,e){let n=t.getUint32(e);return n<2097152?
 String(n*4294967296+t.getUint32(e+4)):String(t.getBigUint64(e))}function xe(){throw new _("protocol","a frame that is no\
-ne")}var pl=256,ml=1024,mt=class{#e=[];of(e,n,o,r){let i=0;for(let u=n;u<o;u++)i=Math.imul(i,31)+e[u]|0;let a=(i^i>>>8)&
-pl-1,l=this.#e[a];if(l&&gl(l.bytes,e,n,o))return l.value;let c=r();return o-n<=ml&&(this.#e[a]={bytes:e.slice(n,o),value:c}),
-c}};function gl(t,e,n,o){if(t.length!==o-n)return!1;for(let r=0;r<t.length;r++)if(t[r]!==e[n+r])return!1;return!0}function Be(t,e,n){let o=typeof e=="object"&&e!==null,r=o?Object.keys(e).find(a=>!n.split(" ").includes(a)):"";if(r===void 0)
+ne")}var ml=256,gl=1024,mt=class{#e=[];of(e,n,o,r){let i=0;for(let u=n;u<o;u++)i=Math.imul(i,31)+e[u]|0;let a=(i^i>>>8)&
+ml-1,l=this.#e[a];if(l&&bl(l.bytes,e,n,o))return l.value;let c=r();return o-n<=gl&&(this.#e[a]={bytes:e.slice(n,o),value:c}),
+c}};function bl(t,e,n,o){if(t.length!==o-n)return!1;for(let r=0;r<t.length;r++)if(t[r]!==e[n+r])return!1;return!0}function Be(t,e,n){let o=typeof e=="object"&&e!==null,r=o?Object.keys(e).find(a=>!n.split(" ").includes(a)):"";if(r===void 0)
 return;let i=o?`has no ${JSON.stringify(r.slice(0,32))}`:"must be an object";throw new _("bad_option",`${t} ${i}: allowe\
-d are ${n.replaceAll(" ",", ")}`)}var bl=["drop-oldest","drop-newest","end"],Es=["webtransport","websocket"];function j(t){throw new _("bad_option",t)}function Je(t,e,n,o=0){
+d are ${n.replaceAll(" ",", ")}`)}var yl=["drop-oldest","drop-newest","end"],Cs=["webtransport","websocket"];function j(t){throw new _("bad_option",t)}function Je(t,e,n,o=0){
 return e!==void 0&&!(Number.isFinite(e)&&e>=o&&e<2**31)&&j(`${t} must be a number below 2^31${o<0?"":", 0 or more"}`),e||
-n}function Cs(t,e,n){return n.includes(e)||j(`${t}: allowed are ${n.join(", ")}`),e}function bo(t,e){return{queue:Math.ceil(
-Je("queue",t.queue,e.queue)),queuePolicy:Cs("queuePolicy",t.queuePolicy??e.queuePolicy,bl)}}var yl="token tokenProvider \
+n}function Ps(t,e,n){return n.includes(e)||j(`${t}: allowed are ${n.join(", ")}`),e}function bo(t,e){return{queue:Math.ceil(
+Je("queue",t.queue,e.queue)),queuePolicy:Ps("queuePolicy",t.queuePolicy??e.queuePolicy,yl)}}var wl="token tokenProvider \
 transports fallbackAfter connectTimeout keepAlive pongTimeout minBackOff maxBackOff queue queuePolicy paths allowPlainte\
-xt serverCertificateHashes sender signal on";function Ps(t){Be("the object of options",t,yl),Be("paths",t.paths??{},"web\
-Socket webTransport ping");let{token:e,tokenProvider:n,transports:o=Es,sender:r=!1}=t;e===void 0==(n===void 0)&&j("one o\
+xt serverCertificateHashes sender signal on";function As(t){Be("the object of options",t,wl),Be("paths",t.paths??{},"web\
+Socket webTransport ping");let{token:e,tokenProvider:n,transports:o=Cs,sender:r=!1}=t;e===void 0==(n===void 0)&&j("one o\
 f token and tokenProvider is needed"),n!==void 0&&typeof n!="function"&&j("tokenProvider must be a function"),typeof r!=
-"boolean"&&j("sender must be true or false"),o.length===0&&j("transports must not be empty");for(let a of o)Cs("transpor\
-ts",a,Es);let i=Je("minBackOff",t.minBackOff,250);return{token:e===void 0?void 0:yo(e),tokenProvider:n,transports:[...new Set(
+"boolean"&&j("sender must be true or false"),o.length===0&&j("transports must not be empty");for(let a of o)Ps("transpor\
+ts",a,Cs);let i=Je("minBackOff",t.minBackOff,250);return{token:e===void 0?void 0:yo(e),tokenProvider:n,transports:[...new Set(
 o)],fallbackAfter:Je("fallbackAfter",t.fallbackAfter,2e3),connectTimeout:Je("connectTimeout",t.connectTimeout,1e4),keepAlive:Je(
 "keepAlive",t.keepAlive,25e3,-1/0),pongTimeout:Je("pongTimeout",t.pongTimeout,1e4),minBackOff:i,maxBackOff:Math.max(i,Je(
 "maxBackOff",t.maxBackOff,15e3)),...bo(t,{queue:1024,queuePolicy:"drop-oldest"}),sender:r,paths:{webSocket:go(t.paths?.webSocket??
 "/ws"),webTransport:go(t.paths?.webTransport??"/wt"),ping:go(t.paths?.ping??"/ping")},allowPlaintext:t.allowPlaintext===
-!0,hashes:t.serverCertificateHashes}}function go(t){return/^\/[^?#]*$/.test(t)||j("paths must start with a slash"),t}var wl="\
+!0,hashes:t.serverCertificateHashes}}function go(t){return/^\/[^?#]*$/.test(t)||j("paths must start with a slash"),t}var vl="\
 a token is a string of 1 to 512 letters, digits and .~_+-, and this is none";function yo(t){return(typeof t!="string"||!/^[\w.~+-]{1,512}$/.
-test(t))&&j(wl),t}var As=1e5;function Ms(t,e){if(t===void 0||t==="now"||t==="last")return t;let{last:n,after:o}=t;return typeof o=="string"&&
-n===void 0&&Ut(o)?o:((!Number.isInteger(n)||n<1||n>As||o!==void 0)&&j(`history is "now", "last", { last: 1 to ${As} } or\
+test(t))&&j(vl),t}var Ms=1e5;function $s(t,e){if(t===void 0||t==="now"||t==="last")return t;let{last:n,after:o}=t;return typeof o=="string"&&
+n===void 0&&Ut(o)?o:((!Number.isInteger(n)||n<1||n>Ms||o!==void 0)&&j(`history is "now", "last", { last: 1 to ${Ms} } or\
  { after: position }`),/[*>#]/.test(e)&&j("history: { last } is for one channel: the pattern has no wildcard"),`last.${n}`)}
 var Jt=class{from;on;open=!1;plain=!1;paused=!1;forbidden=!1;unwanted=!1;told=!1;lossy=!1;constructor(e){this.from=e}get refusal(){
 return this.forbidden?"permission_denied":this.plain?"no_history":void 0}begin(e){this.on=e,this.open=this.forbidden=this.
 unwanted=this.told=!1}pause(){this.paused=!0,this.on=void 0,this.open=!1}takes(e,n){return this.on===e&&this.open&&!this.
-plain&&!vl(n,this.from)}};function vl(t,e){let[n,o=""]=t.split("."),[r,i]=e.split(".");return n===r&&i!==void 0&&(o.length===
+plain&&!_l(n,this.from)}};function _l(t,e){let[n,o=""]=t.split("."),[r,i]=e.split(".");return n===r&&i!==void 0&&(o.length===
 i.length?o<=i:o.length<i.length)}var Ht=class{tenant;channel;ended;verb="JOIN";#e;#t;constructor(e,n,o){this.tenant=e,this.channel=n,this.#e=o,this.ended=
 new Promise(r=>{this.#t=r})}async leave(){this.end(void 0),await this.#e.leave(this)}[Symbol.asyncDispose](){return this.
-leave()}end(e){this.#t(e)}};var Wt="[\\w\\-~@]+",_l=/^[\w\-~@.]{1,128}$/,kl=new RegExp(`^(?=.{1,256}$)${Wt}(\\.${Wt}){0,31}$`),xl=new RegExp(`^(?=.{\
-1,256}$)((${Wt}\\*?|\\*)\\.){0,31}(${Wt}[*>#]?|[*>#])$`),Sl=t=>_l.test(t),Tl=t=>kl.test(t),El=t=>xl.test(t),Cl="~";function gt(t){
-return _o("tenant",Sl,t===""?Cl:t)}function wo(t,e){return _o("channel",Tl,t,e)}function vo(t,e){return _o("pattern",El,
+leave()}end(e){this.#t(e)}};var Wt="[\\w\\-~@]+",kl=/^[\w\-~@.]{1,128}$/,xl=new RegExp(`^(?=.{1,256}$)${Wt}(\\.${Wt}){0,31}$`),Sl=new RegExp(`^(?=.{\
+1,256}$)((${Wt}\\*?|\\*)\\.){0,31}(${Wt}[*>#]?|[*>#])$`),Tl=t=>kl.test(t),El=t=>xl.test(t),Cl=t=>Sl.test(t),Pl="~";function gt(t){
+return _o("tenant",Tl,t===""?Pl:t)}function wo(t,e){return _o("channel",El,t,e)}function vo(t,e){return _o("pattern",Cl,
 t,e)}function _o(t,e,n,o){if(typeof n!="string"||!e(n)){let r={...o===void 0?{}:{tenant:o},[t]:String(n).slice(0,256)};throw new _(
-`bad_${t}`,"not a legal name, see docs/protocol.md, Names",r)}return n}var Pl=1024,qt=class{#e=new Map;#t=[];#n=!1;constructor(e={}){for(let[n,o]of Object.entries(e))o&&this.on(n,o)}on(e,n){if(typeof n!=
+`bad_${t}`,"not a legal name, see docs/protocol.md, Names",r)}return n}var Al=1024,qt=class{#e=new Map;#t=[];#n=!1;constructor(e={}){for(let[n,o]of Object.entries(e))o&&this.on(n,o)}on(e,n){if(typeof n!=
 "function")throw new _("bad_option",`the handler of ${e} must be a function`);let o=i=>n(i),r=this.#e.get(e)??new Set;return this.#e.
-set(e,r.add(o)),()=>{r.delete(o)}}emit(e,n){this.#t.push([e,n])>Pl&&this.#t.shift(),this.#n||this.#o()}async#o(){this.#n=
+set(e,r.add(o)),()=>{r.delete(o)}}emit(e,n){this.#t.push([e,n])>Al&&this.#t.shift(),this.#n||this.#o()}async#o(){this.#n=
 !0,await null;for(let e=this.#t.shift();e;e=this.#t.shift())for(let n of[...this.#e.get(e[0])??[]])try{await n(e[1])}catch(o){
 nt(o)}this.#n=!1}};function nt(t){queueMicrotask(()=>{throw t})}var zt=(t,e)=>t===e||typeof t=="object"&&typeof e=="object"&&t.text===e.text,ko=t=>t.includes(":"),Gt=class{members=new Map;counts=new Map;get(e){
 return ko(e)?this.members.get(e):this.counts.get(e)??0}count({channel:e,members:n}){n>0?this.counts.set(e,n):this.counts.
 delete(e)}put(e,n){let{channel:o,subject:r,here:i,since:a,info:l}=n,c=this.members.size;if(i){let d={channel:o,subject:r,
-info:Al(l),since:new Date(a)};this.members.set(e,{member:d,text:`${a} ${l}`})}else this.members.delete(e);let u=(this.counts.
-get(o)??0)+this.members.size-c;this.count({channel:o,members:u})}};function Al(t){try{return t?JSON.parse(t):void 0}catch{
+info:Ml(l),since:new Date(a)};this.members.set(e,{member:d,text:`${a} ${l}`})}else this.members.delete(e);let u=(this.counts.
+get(o)??0)+this.members.size-c;this.count({channel:o,members:u})}};function Ml(t){try{return t?JSON.parse(t):void 0}catch{
 return}}var Kt=class{#e;#t=new WeakMap;#n=new Gt;#o=new Map;#r;#s;constructor(e){this.#e=e}get members(){return this.#r??=
-Object.freeze([...this.#n.members.values()].map(({member:e})=>e).sort((e,n)=>$s(e.channel,n.channel)||$s(e.subject,n.subject))),
+Object.freeze([...this.#n.members.values()].map(({member:e})=>e).sort((e,n)=>Os(e.channel,n.channel)||Os(e.subject,n.subject))),
 this.#r}get counts(){return this.#s??=new Map([...this.#n.counts,...this.#o].filter(([,e])=>e>0)),this.#s}get(e){return this.#o.
 get(e)??this.#n.get(e)}begin(e){this.#t.set(e,{roster:void 0,next:void 0})}end(e){this.#t.delete(e)}hasSynced(e){return this.#t.
 get(e)?.roster!==void 0}take(e,n,o,r){let i=this.#t.get(e);if(!i)return;let{first:a,synced:l,counts:c,channels:u,members:d}=o;
@@ -702,10 +705,10 @@ m)}l&&(i.roster=f,i.next=void 0,e===n&&(this.follow(e),this.#a()))}follow(e){let
 n===o)){this.#n=n,this.#d();for(let{members:r,counts:i}of[o,n])for(let a of[...r.keys(),...i.keys()])!this.#o.has(a)&&!zt(
 o.get(a),n.get(a))&&this.#l(a,o.get(a),!1);this.#a()}}#i({channel:e,members:n}){n===this.#n.get(e)?this.#o.delete(e):this.#o.
 set(e,n)}#a(){for(let e of[...this.#o.keys()])this.#c(e,!0,()=>this.#o.delete(e))}#c(e,n,o){let r=this.get(e);o(),this.#d(),
-zt(r,this.get(e))||this.#l(e,r,n)}#d(){this.#r=this.#s=void 0}#l(e,n,o){for(let r of this.#e)r.note(e,n,o)}},$s=(t,e)=>t<
-e?-1:t>e?1:0;var Ml=Object.freeze([]),Qt=class{tenant;pattern;ended;verb="WHO";count;watch;#e;#t;#n=new Map;#o=[];#r=!1;#s=!1;#i=!1;#a=!1;#c;#d;constructor(e,n,o,{
+zt(r,this.get(e))||this.#l(e,r,n)}#d(){this.#r=this.#s=void 0}#l(e,n,o){for(let r of this.#e)r.note(e,n,o)}},Os=(t,e)=>t<
+e?-1:t>e?1:0;var $l=Object.freeze([]),Qt=class{tenant;pattern;ended;verb="WHO";count;watch;#e;#t;#n=new Map;#o=[];#r=!1;#s=!1;#i=!1;#a=!1;#c;#d;constructor(e,n,o,{
 count:r=!1,onChange:i}){this.tenant=e,this.pattern=n,this.count=r,this.#e=o,this.#t=i,this.ended=new Promise(a=>{this.#d=
-a})}get members(){return this.count?Ml:this.watch.members}get counts(){return this.watch.counts}get synced(){return!this.#a&&
+a})}get members(){return this.count?$l:this.watch.members}get counts(){return this.watch.counts}get synced(){return!this.#a&&
 this.#e.isSynced(this)}async close(){this.end(void 0),await this.#e.leave(this)}[Symbol.asyncDispose](){return this.close()}[Symbol.
 asyncIterator](){let e=!1;return{next:()=>{let n=e?void 0:this.#l();if(n)return Promise.resolve({done:!1,value:n});if(!e&&
 !this.#a)return new Promise((r,i)=>{this.#o.push({resolve:r,reject:i})});let o=e?void 0:this.#c;return e=!0,o?Promise.reject(
@@ -716,15 +719,15 @@ let{member:r}=o??n;return{type:o?n?"changed":"joined":"left",channel:r.channel,m
 e,n))}opened(){this.#r=this.#i=!0,this.#s=!1}update(){for(;this.#o.length>0;){let o=this.#l();if(!o)break;this.#o.shift()?.
 resolve({done:!1,value:o})}let{synced:e}=this,n=this.#a&&!this.#c;if(this.#r&&!n&&(this.#s||e!==this.#i))try{this.#t?.(this)}catch(o){
 nt(o)}this.#s=!1,this.#i=e}end(e){if(!this.#a){this.#a=!0,this.#c=e,e||this.#n.clear(),this.update();for(let n of this.#o.
-splice(0))e?n.reject(e):n.resolve({done:!0,value:void 0});this.#d(e)}}};var $l=new TextDecoder("windows-1252");function Re(t){return`${t.tenant}:${t.channel}:${$l.decode(t.payload)}`}var ge=class{size=0;#e=0;#t=[];#n=0;#o=new Map;get oldest(){
+splice(0))e?n.reject(e):n.resolve({done:!0,value:void 0});this.#d(e)}}};var Ol=new TextDecoder("windows-1252");function Re(t){return`${t.tenant}:${t.channel}:${Ol.decode(t.payload)}`}var ge=class{size=0;#e=0;#t=[];#n=0;#o=new Map;get oldest(){
 for(;this.#t[this.#n]?.entry===void 0&&this.#n<this.#t.length;)this.#n++;return this.#t[this.#n]?.entry}get all(){return this.#t.
 flatMap(({entry:e})=>e??[])}put(e,n,o){this.#t.length>2*this.size+1024&&(this.#t=this.#t.filter(({entry:a})=>a),this.#n=
 0);let r={entry:{key:e,time:n,message:o}};this.#t.push(r);let i=this.#o.get(e);return i?i.push(r):this.#o.set(e,[r]),this.
 size++,this.#e+=e.length,this.size>65536||this.#e>16777216?this.drop():void 0}take(e){let n=this.#o.get(e),o=n?.shift();
 return!n||!o?!1:(n.length===0&&this.#o.delete(e),o.entry=void 0,this.size--,this.#e-=e.length,!0)}drop(){let e=this.oldest;
 return e&&this.take(e.key),e}dropUntil(e){let n=[];for(let o=this.oldest;o&&o.time<=e;o=this.oldest)this.drop(),o.message&&
-n.push(o.message);return n}};var Os=1e3,Ol=1e4,ot=class{#e=new ge;#t=new ge;#n=new ge;#o=Os;#r;joined(e){this.#r=e}left(e){this.#o+=this.#s(e),this.#r=
-void 0}#s(e){return this.#r===void 0?0:Math.min(e-this.#r,Ol-Os)}fromCurrent(e,n){let o=Re(e);return this.#i(n),this.#n.
+n.push(o.message);return n}};var Is=1e3,Il=1e4,ot=class{#e=new ge;#t=new ge;#n=new ge;#o=Is;#r;joined(e){this.#r=e}left(e){this.#o+=this.#s(e),this.#r=
+void 0}#s(e){return this.#r===void 0?0:Math.min(e-this.#r,Il-Is)}fromCurrent(e,n){let o=Re(e);return this.#i(n),this.#n.
 take(o)?!1:(this.#t.take(o)||this.#e.put(o,n),!0)}fromNext(e,n,o){if(this.late(e,n))return;if(o)return this.#n.put(Re(e),
 n),e;let r=this.#t.put(Re(e),n,{...e});return r&&this.#n.put(r.key,n),r?.message}late(e,n){return this.#i(n),this.#e.size>
 0&&this.#e.take(Re(e))}get behind(){return this.#t.size}release(){return this.#t.dropUntil(1/0)}orphan(){this.#e=new ge;
@@ -736,61 +739,61 @@ for await(let d of t.searcher.order(e.edge,n!=="drain",o)){let f=r;if(r=void 0,!
 t.searcher.wait(d)),o);try{f=await t.searcher.open(d,o)}catch(p){if(o.throwIfAborted(),!(p instanceof _)||t.searcher.hopeless(
 d,p,!0))throw p;continue}}if(o.aborted)return void f.close();if(f.alive){t.next=f,t.merger.joined(S()),t.merger.release();
 let p=t.restore(f);t.tentative&&f.ping().catch(()=>{}),await p}if(t.tentative){if(o.throwIfAborted(),t.next!==f)return t.
-keepCurrent();t.tentative=!1}if(f.alive){if(await Il(t,e,f,c,o),o.throwIfAborted(),t.current!==f){if(i)return t.keepCurrent();
-continue}f.alive&&(c(),t.since=S(),t.events.emit("moved",{...t.place,reason:n}));return}}}async function Il(t,e,n,o,r){let i=()=>t.
+keepCurrent();t.tentative=!1}if(f.alive){if(await Rl(t,e,f,c,o),o.throwIfAborted(),t.current!==f){if(i)return t.keepCurrent();
+continue}f.alive&&(c(),t.since=S(),t.events.emit("moved",{...t.place,reason:n}));return}}}async function Rl(t,e,n,o,r){let i=()=>t.
 next===n&&t.current===e;if(!i())return;t.gate??=[];let a=Xe(Yt,e.ping()).then(()=>{i()&&t.openGate(n)}),l=3;do await se(
 Vt,r);while(--l&&t.merger?.behind);await Xe(Yt,Promise.all([...t.subscriber.asking,...t.presences.asking]));for(let u=Yt;u>
 0&&i()&&!t.presences.hasSynced(n);u-=Vt)await se(Vt,r);for(;i()&&n.postponed.size>0;)await se(Vt,r);if(!i())return;o(),t.
 leaving=!0;let c=[...e.asked].map(u=>e.leave(u));await Xe(Yt,e.ended,Promise.allSettled([...c,e.ping(),e.confirmedAll()])),
-await a,i()&&t.promote(),t.leaving=!1}var Rl=1e4;async function Is(t,e,n,o){let{lastByte:r}=e;t.reconnecting=!0,t.current=void 0,t.merger=void 0,t.both=t.leaving=
+await a,i()&&t.promote(),t.leaving=!1}var Nl=1e4;async function Rs(t,e,n,o){let{lastByte:r}=e;t.reconnecting=!0,t.current=void 0,t.merger=void 0,t.both=t.leaving=
 t.tentative=t.gaps=!1,t.openGate(void 0);for(let i of t.subscriber.interests.all)i.confirmed=!1;t.presences.follow(),t.events.
 emit("disconnected",{...t.place,error:n}),n.code==="token_expired"&&e.token===t.tokens.token&&t.tokens.expire(),S()-t.since>
-Rl&&(t.attempts=0);for await(let i of t.searcher.order(e.edge,!1,o)){let a=++t.attempts,l=Math.max(ie(a,t.settings),t.searcher.
+Nl&&(t.attempts=0);for await(let i of t.searcher.order(e.edge,!1,o)){let a=++t.attempts,l=Math.max(ie(a,t.settings),t.searcher.
 wait(i));t.events.emit("reconnecting",{attempt:a,delay:l}),await t.pause(l,o);try{let c=await t.searcher.open(i,o);if(o.
 aborted)return void c.close();if(t.setCurrent(c),await t.restore(c),o.throwIfAborted(),!c.alive)continue;t.reconnecting=
 !1,t.since=S();let u=!t.gaps&&t.subscriber.interests.all.every(d=>d.history);return t.events.emit("reconnected",{...t.place,
-away:S()-r,complete:u})}catch(c){if(o.throwIfAborted(),!(c instanceof _)||t.searcher.hopeless(i,c,!1))throw c}}}var Nl=4096,Zt=class{#e=new Map;#t=[];#n=0;#o;add(e,n){return this.note(n),new Promise((o,r)=>{this.#e.set(e,{resolve:o,
-reject:r,size:n})})}note(e,n){e<=Nl||e<this.#n||(this.#o=e>this.#n?n:this.#o??n,this.#n=e)}tooLarge(){for(let[e,{size:n}]of this.#e)
+away:S()-r,complete:u})}catch(c){if(o.throwIfAborted(),!(c instanceof _)||t.searcher.hopeless(i,c,!1))throw c}}}var Dl=4096,Zt=class{#e=new Map;#t=[];#n=0;#o;add(e,n){return this.note(n),new Promise((o,r)=>{this.#e.set(e,{resolve:o,
+reject:r,size:n})})}note(e,n){e<=Dl||e<this.#n||(this.#o=e>this.#n?n:this.#o??n,this.#n=e)}tooLarge(){for(let[e,{size:n}]of this.#e)
 n===this.#n&&this.error("payload_too_large",`PUB:${e}`);return this.#o}settle(e,n=()=>{}){let o=this.#e.get(e);if(o&&n(o),
 this.#e.delete(e),this.#e.size===0)for(let r of this.#t.splice(0))r()}error(e,n){let o=/^PUB:(\d+)$/.exec(n)?.[1];return o===
 void 0?!1:(this.settle(Number(o),r=>r.reject(new _(e))),!0)}get owed(){return this.#e.size>0}idle(){return this.#e.size===
 0?Promise.resolve():new Promise(e=>{this.#t.push(e)})}fail(){for(let e of[...this.#e.keys()])this.settle(e,n=>n.reject(Q()))}};async function en(t,e){try{let n=await fetch(t,{cache:"no-store",credentials:"omit",signal:e});return await n.arrayBuffer(),
-n.ok}catch{return!1}}async function Rs(t,e){try{return await fetch(t,{cache:"no-store",credentials:"omit",mode:"no-cors",
+n.ok}catch{return!1}}async function Ns(t,e){try{return await fetch(t,{cache:"no-store",credentials:"omit",mode:"no-cors",
 signal:e}),!0}catch{return!1}}var tn=class{#e;#t=0;#n=0;#o=0;#r=0;constructor(e){this.#e=this.#t=e}arrived(e){let n=e-this.#e;if(n<1)return!1;if(this.#e=
 e,n>1e4)return this.#n=this.#o=this.#r=0,this.#t=e,!1;let o=e-this.#t>=5e3;return o&&(this.#r=this.#o,this.#o=0,this.#t=
 e),n>this.#o&&(this.#o=n),++this.#n===4||o}skip(e){return this.#e=e,!0}get unusual(){return this.#n<4?1/0:Math.min(3e3,Math.
-max(1e3,3*Math.max(this.#o,this.#r)))}};var Dl=.9765625,Fl=1e3,jl=32,nn=class{#e=0;#t=0;#n=0;#o=0;#r;#s;#i=Dl;publish(e,n){let o=this.#e++===this.#t;return this.#a(
-e,n,o),o}request(e,n,o){let r=this.waits(o)===void 0;return this.#a(e,n,r),r}#a(e,n,o){this.#o+=e+jl,this.#s??=n,o&&(this.#r=
+max(1e3,3*Math.max(this.#o,this.#r)))}};var Fl=.9765625,jl=1e3,Xl=32,nn=class{#e=0;#t=0;#n=0;#o=0;#r;#s;#i=Fl;publish(e,n){let o=this.#e++===this.#t;return this.#a(
+e,n,o),o}request(e,n,o){let r=this.waits(o)===void 0;return this.#a(e,n,r),r}#a(e,n,o){this.#o+=e+Xl,this.#s??=n,o&&(this.#r=
 n)}waits(e){return this.#e===this.#t&&e>=(this.#r??e)?void 0:this.#r}mark(){let e={publishes:this.#e,bytes:this.#o,first:this.#s};
 return this.#t=this.#e,this.#o=0,this.#r=this.#s=void 0,e}proven({publishes:e,bytes:n,first:o},r){this.#n=Math.max(this.#n,
-e),o!==void 0&&(this.#i=Math.min(this.#i,(r-o+Fl)/n))}sendTime({bytes:e}){return e*this.#i}told(){this.#n++}take(){let e=this.#e-
-this.#n;return this.#n=this.#e,e}};var rn=2e3,Ns=1e3,on=new Set,xo,So=0,To=0;function Xl(t,e){return t>=Ns+rn||e-t>=rn}function Co(){let t=S()-So,e=Date.now()-
-To;So+=t,To+=e,Xl(t,e)&&Eo("slept")}function Ds(t){return on.add(t),xo??=Ll(),()=>{!on.delete(t)||on.size>0||(xo?.(),xo=
-void 0)}}function Eo(t){for(let e of[...on])e[t]()}function Ll(){So=S(),To=Date.now();let t=setInterval(Co,Ns),e=globalThis,
+e),o!==void 0&&(this.#i=Math.min(this.#i,(r-o+jl)/n))}sendTime({bytes:e}){return e*this.#i}told(){this.#n++}take(){let e=this.#e-
+this.#n;return this.#n=this.#e,e}};var rn=2e3,Ds=1e3,on=new Set,xo,So=0,To=0;function Ll(t,e){return t>=Ds+rn||e-t>=rn}function Co(){let t=S()-So,e=Date.now()-
+To;So+=t,To+=e,Ll(t,e)&&Eo("slept")}function Fs(t){return on.add(t),xo??=Ul(),()=>{!on.delete(t)||on.size>0||(xo?.(),xo=
+void 0)}}function Eo(t){for(let e of[...on])e[t]()}function Ul(){So=S(),To=Date.now();let t=setInterval(Co,Ds),e=globalThis,
 {document:n,navigator:o}=e,r=()=>Eo("slept"),i=()=>{n?.visibilityState==="visible"&&r()},a=()=>Eo("networkChanged"),l=o?.
 connection,c=l?.type,d=[[e,"online",a],[l,"change",()=>{l?.type!==c&&(c=l?.type,a())}],[e,"pageshow",r],[n,"resume",r],[
 n,"visibilitychange",i]];for(let[f,p,h]of d)f?.addEventListener?.(p,h);return()=>{clearInterval(t);for(let[f,p,h]of d)f?.
-removeEventListener?.(p,h)}}var sn=1e3,Po=1e3,Jl=3,Hl=2**31-1,Ao=50,an=class{heard=S();#e;#t;#n=new tn(this.heard);#o=1+Math.random()/16;#r=-1/0;#s=!1;#i;#a=0;#c=0;#d=0;#l=-1/0;#u=-1/0;#h;#f;#m;#p=!1;constructor(e,n){
+removeEventListener?.(p,h)}}var sn=1e3,Po=1e3,Hl=3,Wl=2**31-1,Ao=50,an=class{heard=S();#e;#t;#n=new tn(this.heard);#o=1+Math.random()/16;#r=-1/0;#s=!1;#i;#a=0;#c=0;#d=0;#l=-1/0;#u=-1/0;#h;#f;#m;#p=!1;constructor(e,n){
 this.#e=e,this.#t=n}arrived(e){this.heard=e,this.#h=void 0,this.#f?.abort(),this.#f=void 0,(this.#s?this.#n.skip(e):this.#n.
 arrived(e))&&this.arm(),this.#s&&(this.#s=!1,this.#e.woke())}active(e){let n=this.#w;this.#r=e,n||this.arm()}get#w(){return this.
 heard-this.#r<1e4}ponged(e){this.#d=0;let n=Math.min(e,2*this.#v);this.#i===void 0?(this.#i=n,this.#a=n/2):(this.#a+=(Math.
 abs(this.#i-n)-this.#a)/4,this.#i+=(n-this.#i)/8),this.arm()}awake(e){let n=S();this.#g||(this.#d=0),!(this.#p||this.#d++>=
-Jl)&&(this.#c=n,this.#t.keepAlive>0&&!this.#g&&(e||n-this.heard>=sn)&&this.#y(n),this.arm())}stop(){this.#p=!0,this.#f?.
+Hl)&&(this.#c=n,this.#t.keepAlive>0&&!this.#g&&(e||n-this.heard>=sn)&&this.#y(n),this.arm())}stop(){this.#p=!0,this.#f?.
 abort(),clearTimeout(this.#m)}get#g(){return this.#e.unanswered??this.#h}get#v(){return Math.max(sn,(this.#i??0)+4*this.#a)}get askAt(){
 let{keepAlive:e}=this.#t;if(e<0)return 1/0;let n=this.#w?this.#n.unusual:1/0,o=Math.min(e,n,this.#e.owed?3e3:1/0),r=this.#e.
 unreadSince??1/0;return Math.min(this.heard+o*this.#o,r+Math.min(1e3,e))}suspectAt({at:e,sendTime:n}){return Math.max(e,
 this.heard,this.#c)+(this.#h?sn:this.#v)+n}lostAt({at:e,sendTime:n}){let{keepAlive:o,pongTimeout:r}=this.#t;if(o<0)return 1/0;
 let i=Math.max(this.heard,this.#c);return Math.max(e+r,i+o+r)+n}arm(){clearTimeout(this.#m);let e=this.#g,n=e?Math.min(this.#s?
 1/0:this.#b(e),this.lostAt(e),this.#l+Po):this.askAt;if(this.#p||n===1/0)return;let o=S(),r=Math.max(n,o+1);this.#m=setTimeout(
-()=>this.#_(r),Math.min(r-o,Hl))}#b(e){return Math.max(this.suspectAt(e),this.#u+Po)}#_(e,n=!1){Co();let o=S();if(o-e>=rn&&
+()=>this.#_(r),Math.min(r-o,Wl))}#b(e){return Math.max(this.suspectAt(e),this.#u+Po)}#_(e,n=!1){Co();let o=S();if(o-e>=rn&&
 this.awake(!1),this.#p)return;if(!n&&o-e>Ao){clearTimeout(this.#m),this.#m=setTimeout(()=>this.#_(o+Ao,!0),Ao);return}let r=this.#g;
 if(!r)o>=this.askAt&&this.#y(o);else{if(o>=this.lostAt(r))return this.#e.over();!this.#s&&o>=this.#b(r)&&this.#k(o),this.#p||
 this.probe()}this.arm()}#k(e){this.#s=this.#e.silent(),this.#s||(this.#u=e)}#y(e){if(this.#e.pingFirst===void 0||this.#e.
 unreadSince!==void 0)return this.#e.ask();this.#h={at:e,sendTime:0},this.#l=-1/0,this.probe()}probe(){let e=S();e-this.#l<
 Po||(this.#l=e,this.#e.pingFirst!==void 0&&(this.#s||this.#h)?this.#x(this.#e.pingFirst):this.#e.probe())}async#x(e){if(this.#f)
-return;let n=new AbortController;this.#f=n;let o=setTimeout(()=>n.abort(),sn),r=await Rs(e,n.signal);clearTimeout(o),!(this.#p||
+return;let n=new AbortController;this.#f=n;let o=setTimeout(()=>n.abort(),sn),r=await Ns(e,n.signal);clearTimeout(o),!(this.#p||
 this.#f!==n)&&(this.#f=void 0,r?(this.#h=void 0,this.#e.unanswered?this.#e.probe():this.#e.ask()):this.#h&&(this.#h={at:-1/0,
-sendTime:0}),this.arm())}};var Fs=(t,e,n)=>e<n&&t[e]===5;function js(t,e,n){let o=new DataView(t.buffer,t.byteOffset,n),r=e+1,i=f=>(r+=f,r>n&&xe(),
+sendTime:0}),this.arm())}};var js=(t,e,n)=>e<n&&t[e]===5;function Xs(t,e,n){let o=new DataView(t.buffer,t.byteOffset,n),r=e+1,i=f=>(r+=f,r>n&&xe(),
 r-f),a=()=>o.getUint8(i(1)),l=()=>o.getUint16(i(2)),c=f=>Te(t.subarray(i(f),r)),u=a(),d={first:(u&1)!==0,synced:(u&2)!==
 0,counts:(u&4)!==0,tenant:c(l()),pattern:c(l()),members:[],channels:[]};for(let f=l();f>0;f--)if(d.counts)d.channels.push(
 {channel:c(l()),members:o.getUint32(i(4))});else{let p=a();p>1&&xe();let h={channel:c(l()),subject:c(a()),here:p===1,since:0,
@@ -802,7 +805,7 @@ get unreadSince(){return a.#d.waits(a.lastByte)},get owed(){return a.#r.owed||a.
 void 0,ask:()=>{this.ping().catch(()=>{})},probe:()=>n.probe(),silent:()=>this.#t.silent(this),woke:()=>this.#t.woke(this),
 over:()=>this.fail(new _("timeout","the edge does not answer"))},i),this.featured=new Promise(c=>{this.#i=c});let l;this.
 ended=new Promise(c=>{l=c}),n.start({bytes:()=>{this.alive&&this.#n.arrived(S())},line:c=>this.#k(()=>this.#v(c)),frame:(c,u,d)=>{
-if(!this.alive||(this.#g(),mo(c,u,d)))return;if(Fs(c,u,d))return this.#w(c,u,d);let f;try{f=this.#o.decode(c,u,d)}catch(p){
+if(!this.alive||(this.#g(),mo(c,u,d)))return;if(js(c,u,d))return this.#w(c,u,d);let f;try{f=this.#o.decode(c,u,d)}catch(p){
 return this.#y(p)}this.#t.delivered(this,f)},ended:c=>{l(),this.#x(c)}}),this.#l=!0,this.alive&&this.#p(`FEATURES:link${i.
 sender?",sender":""}`),this.alive&&this.#n.arm()}get lastByte(){return this.#n.heard}request(e,n,o=""){e==="SUB"&&this.asked.
 add(n);let r=`${e}:${n}`,i=this.#m(r);return this.alive&&this.#p(r+o),i}resume(e,n){let o=this.#m(`RSUB:${e}`);return this.
@@ -818,8 +821,8 @@ this.#s.note(e.length,n);let o=this.#d.publish(e.length,S());this.#e.send(e),o&&
 new Promise(i=>{let a=()=>{this.#c.delete(a),i()};this.#c.add(a),r.then(a,a)})}awake(e){this.#n.awake(e)}handTo(e){this.#t=
 e,this.#n.stop(),this.#r.reject(Q()),this.#s.fail();for(let n of this.#a)n.reject(Q());for(let n of this.#c)n()}#p(e){let n=this.#d.
 request(e.length,S(),this.lastByte);this.#e.send(e),n&&this.#n.arm()}takeUnread(){return this.#d.take()}close(){return this.
-alive&&(this.#S(Q()),this.#e.close()),this.ended}#w(e,n,o){let r;try{r=js(e,n,o)}catch(i){return this.#y(i)}this.#t.presence(
-this,r)}#g(){let e=S();this.#n.arrived(e),this.#n.active(e)}#v(e){e==="PONG"?this.#n.arrived(S()):this.#g();let n=vs(e);
+alive&&(this.#S(Q()),this.#e.close()),this.ended}#w(e,n,o){let r;try{r=Xs(e,n,o)}catch(i){return this.#y(i)}this.#t.presence(
+this,r)}#g(){let e=S();this.#n.arrived(e),this.#n.active(e)}#v(e){e==="PONG"?this.#n.arrived(S()):this.#g();let n=_s(e);
 if(n)if(n.kind==="OK"){let o=`${n.tenant}:${n.pattern}`;if(this.#r.answer(`${n.verb}:${o}`,r=>r.resolve())&&n.verb==="SU\
 B"&&(this.confirmed.add(o),this.postponed.delete(o)),n.verb==="UNSUB")for(;this.#r.answer(`RSUB:${o}`,r=>r.reject(Q()));)
 ;}else if(n.kind==="OK:PUB")this.#s.settle(n.id,o=>o.resolve(n.position));else if(n.kind==="OK:RSUB"||n.kind==="AT"||n.kind===
@@ -832,7 +835,7 @@ this.#h,this.#t.linked()}#_(e,n,o){if(this.#u&&e==="bad_request")return this.#b(
 error(e,n))return;let[,i,a,l]=/^(?:(?:UN|R)?SUB|(?:UN)?WHO|(JOIN|LEAVE)):([^:]+):(.+)$/s.exec(n)??[];!(a!==void 0&&l!==void 0&&
 e!=="broker_unavailable"&&this.#r.answer(n,u=>u.reject(new _(e,void 0,i?{tenant:a,channel:l}:{tenant:a,pattern:l}))))&&!/^(token_|unauthorized|forbidden|closed_by)/.
 test(e)&&this.#t.errorLine(this,e,n),(e==="token_revoked"||e==="token_expired")&&this.fail(r)}#k(e){if(this.alive)try{e()}catch(n){
-this.#y(n)}}#y(e){this.fail(ue(e,"protocol","the edge broke the protocol"))}fail(e){this.#S(e),this.#e.close(),this.#l&&
+this.#y(n)}}#y(e){this.fail(he(e,"protocol","the edge broke the protocol"))}fail(e){this.#S(e),this.#e.close(),this.#l&&
 this.#t.lost(this,e)}#x({closeCode:e,error:n}){if(!this.alive)return;let o=this.#f===void 0?void 0:tt(this.#f,e),r=e===4401?
 "token_expired":e===4403?"token_revoked":"disconnected",i=o?.code!=="slow_consumer"||e===4429,a="the connection has ende\
 d";if(e===1009){a="a message was too large for the edge";let c=this.#s.tooLarge();c&&(this.#d.told(),this.#t.errorLine(this,
@@ -840,76 +843,76 @@ d";if(e===1009){a="a message was too large for the edge";let c=this.#s.tooLarge(
 lost(this,l)}#S(e){this.alive=!1,this.error=e,this.#n.stop();let n=Q(e);this.#i(),this.#r.reject(n),this.#s.fail();for(let o of this.#a)
 o.reject(n);this.#a=[]}};var rt=class{#e;#t=[];start(e){let n=this.#t;this.#t=[],this.#e=e;for(let o of n)o(e)}bytes(){this.#e?.bytes()}line(e){this.#e?
 this.#e.line(e):this.#t.push(n=>n.line(e))}frame(e,n,o){this.#e?this.#e.frame(e,n,o):this.#t.push(r=>r.frame(e,n,o))}ended(e){
-this.#e?this.#e.ended(e):this.#t.push(n=>n.ended(e)),this.bytes=this.frame=this.line=this.ended=()=>{}}};var st=globalThis,dn=st.process?.versions,Wl=st.Deno!==void 0||dn?.bun!==void 0||dn?.node!==void 0,Xs=dn?.node!==void 0&&
-dn.bun===void 0&&st.Deno===void 0&&st.document===void 0,Ls=!Wl&&(st.document!==void 0||st.WorkerGlobalScope!==void 0);var Mo=32<<20,Us=(t,e,n)=>n>e&&t[e]<32,un=class{#e;#t=[];#n=0;constructor(e=Mo){this.#e=e}get held(){return this.#n}push(e,n){
+this.#e?this.#e.ended(e):this.#t.push(n=>n.ended(e)),this.bytes=this.frame=this.line=this.ended=()=>{}}};var st=globalThis,dn=st.process?.versions,ql=st.Deno!==void 0||dn?.bun!==void 0||dn?.node!==void 0,Ls=dn?.node!==void 0&&
+dn.bun===void 0&&st.Deno===void 0&&st.document===void 0,Us=!ql&&(st.document!==void 0||st.WorkerGlobalScope!==void 0);var Mo=32<<20,Bs=(t,e,n)=>n>e&&t[e]<32,un=class{#e;#t=[];#n=0;constructor(e=Mo){this.#e=e}get held(){return this.#n}push(e,n){
 let o=0;if(!(this.#n>0&&(o=this.#o(e,n),this.#n>0))){for(;e.length-o>=4;){let r=o+4+this.#i(e,o);if(r>e.length)break;n(e,
 o+4,r),o=r}o<e.length&&this.#r(e.slice(o))}}#o(e,n){let o=0;if(this.#n<4&&(o=Math.min(4-this.#n,e.length),this.#r(e.slice(
 0,o)),this.#n<4))return o;let r=this.#t[0].length<4?this.#s():this.#t[0],i=4+this.#i(r,0),a=Math.min(i-this.#n,e.length-
 o);if(a>0&&this.#r(e.slice(o,o+a)),this.#n===i){let l=this.#s();this.#t=[],this.#n=0,n(l,4,i)}return o+a}#r(e){this.#t.push(
 e),this.#n+=e.length}#s(){let e=new Uint8Array(this.#n),n=0;for(let o of this.#t)e.set(o,n),n+=o.length;return this.#t=[
 e],e}#i(e,n){let o=e[n]*16777216+(e[n+1]<<16|e[n+2]<<8|e[n+3]);if(o>this.#e)throw new _("protocol","a message that is to\
-o long");return o}};var Bs=1<<20,ql=1e3;async function Js({edge:t,token:e,signal:n},{paths:o}){let r=t.replace("http","ws")+o.webSocket,{promise:i,
-resolve:a,reject:l}=Ql(),c=await zl("ws");n.throwIfAborted();let u,d=c?new c(r,{headers:{Authorization:`Bearer ${e}`},perMessageDeflate:!1,
+o long");return o}};var Js=1<<20,zl=1e3;async function Hs({edge:t,token:e,signal:n},{paths:o}){let r=t.replace("http","ws")+o.webSocket,{promise:i,
+resolve:a,reject:l}=Vl(),c=await Gl("ws");n.throwIfAborted();let u,d=c?new c(r,{headers:{Authorization:`Bearer ${e}`},perMessageDeflate:!1,
 maxPayload:Mo}):new WebSocket(r,["llps.v1",`at.${e}`]);c||(d.binaryType="arraybuffer");let f=()=>d.terminate?d.terminate():
 d.close(),p=()=>{l(n.reason),f()};n.addEventListener("abort",p);let h=new rt,m=!1,w,v;d.on?.("unexpected-response",(b,E)=>{
-u=Gl(E).finally(()=>b.destroy()),u.then(l)});let y;d.on?.("upgrade",b=>{y=b.socket}),d.onerror=({error:b})=>{w=b},d.onopen=
+u=Kl(E).finally(()=>b.destroy()),u.then(l)});let y;d.on?.("upgrade",b=>{y=b.socket}),d.onerror=({error:b})=>{w=b},d.onopen=
 ()=>{m=!0,y?.prependListener("data",()=>h.bytes()),n.removeEventListener("abort",p),a({transport:"websocket",fragile:!1,
-start:b=>h.start(b),send:b=>m&&d.send(b),sent:()=>m&&d.bufferedAmount>Bs?k():void 0,probe(){},close(){d.close(1e3),v??=setTimeout(
-()=>{f(),h.ended({})},ql)}})},d.onclose=({code:b})=>{clearTimeout(v),m?(m=!1,h.ended({closeCode:b})):u||Kl(t+o.ping,c!==
+start:b=>h.start(b),send:b=>m&&d.send(b),sent:()=>m&&d.bufferedAmount>Js?k():void 0,probe(){},close(){d.close(1e3),v??=setTimeout(
+()=>{f(),h.ended({})},zl)}})},d.onclose=({code:b})=>{clearTimeout(v),m?(m=!1,h.ended({closeCode:b})):u||Ql(t+o.ping,c!==
 void 0,n,w).then(l,l),n.removeEventListener("abort",p)},d.onmessage=({data:b})=>{typeof b=="string"?h.line(b):b instanceof
 ArrayBuffer?h.frame(new Uint8Array(b),0,b.byteLength):h.frame(new Uint8Array(b.buffer,b.byteOffset,b.length),0,b.length)};
-async function k(){for(;m&&d.bufferedAmount>Bs;)await new Promise(b=>setTimeout(b,5))}return i}async function zl(t){if(Xs)
+async function k(){for(;m&&d.bufferedAmount>Js;)await new Promise(b=>setTimeout(b,5))}return i}async function Gl(t){if(Ls)
 try{let{WebSocket:e}=await import(t);return e}catch(e){if("WebSocket"in globalThis)return;throw new _("bad_option","Node\
- 20 has no WebSocket: install the package ws",{cause:e})}}async function Gl(t){let e=t.statusCode,n=Number(t.headers["re\
+ 20 has no WebSocket: install the package ws",{cause:e})}}async function Kl(t){let e=t.statusCode,n=Number(t.headers["re\
 try-after"]),o={status:e,retryAfter:n>0?n*1e3:void 0},r="";try{let i=new TextDecoder;for await(let c of t)if(r+=i.decode(
 c,{stream:!0}),r.length>65536)break;let{code:a,detail:l}=JSON.parse(r);if(a==="unauthorized")return new _(a,"the edge do\
-es not accept the token",o);if(typeof a=="string")return new _(a,l,o)}catch{}return bs(e,o.retryAfter)}async function Kl(t,e,n,o){
+es not accept the token",o);if(typeof a=="string")return new _(a,l,o)}catch{}return ys(e,o.retryAfter)}async function Ql(t,e,n,o){
 return!e&&await en(t,n)?new _("refused","the edge answers, and refuses the WebSocket: perhaps the token, or this page's \
-origin"):new _("unreachable","no WebSocket to the edge",{cause:o})}function Ql(){let t,e;return{promise:new Promise((o,r)=>{
-t=o,e=r}),resolve:t,reject:e}}var Hs=1e3,Vl=43,Yl=2e3,Ws=()=>"WebTransport"in globalThis;async function qs(t,{paths:e,hashes:n}){let{signal:o}=t,r=[],
+origin"):new _("unreachable","no WebSocket to the edge",{cause:o})}function Vl(){let t,e;return{promise:new Promise((o,r)=>{
+t=o,e=r}),resolve:t,reject:e}}var Ws=1e3,Yl=43,Zl=2e3,qs=()=>"WebTransport"in globalThis;async function zs(t,{paths:e,hashes:n}){let{signal:o}=t,r=[],
 i,a=()=>{clearTimeout(i),r.forEach(hn)};o.addEventListener("abort",a);try{let l=await new Promise((u,d)=>{let f=()=>{let p=new WebTransport(
 t.edge+e.webTransport,n?{serverCertificateHashes:[...n]}:{});r.push(p),p.closed.catch(()=>{}),p.ready.then(()=>u(p),d)};
-f(),i=setTimeout(f,Yl)});for(let u of r)u!==l&&hn(u);let c=l.closed.then(({closeCode:u,reason:d})=>({closeCode:u,error:tt(
-`${d}`)}),()=>({}));return await Zl(l,c,t.token)}catch(l){throw a(),o.throwIfAborted(),ue(l,"unreachable","no WebTranspo\
-rt to the edge")}finally{clearTimeout(i),o.removeEventListener("abort",a)}}async function Zl(t,e,n){let o=await t.createBidirectionalStream(),
-r=new rt,i=new $o(o.writable.getWriter()),a=o.readable.getReader(),l,c,u=ec(t);i.send(`AUTH:${n}`);let d=new un,f=(m,w,v)=>{
-if(Us(m,w,v))return r.frame(m,w,v);let y=Te(m.subarray(w,v));if(c)return r.line(y);let k=uo(y);k.kind==="OK:AUTH"?c={transport:"\
-webtransport",fragile:Ls,start:b=>r.start(b),send:b=>i.send(b),sent:()=>i.sent,probe:u,close:()=>{i.close().then(()=>hn(
+f(),i=setTimeout(f,Zl)});for(let u of r)u!==l&&hn(u);let c=l.closed.then(({closeCode:u,reason:d})=>({closeCode:u,error:tt(
+`${d}`)}),()=>({}));return await ec(l,c,t.token)}catch(l){throw a(),o.throwIfAborted(),he(l,"unreachable","no WebTranspo\
+rt to the edge")}finally{clearTimeout(i),o.removeEventListener("abort",a)}}async function ec(t,e,n){let o=await t.createBidirectionalStream(),
+r=new rt,i=new $o(o.writable.getWriter()),a=o.readable.getReader(),l,c,u=tc(t);i.send(`AUTH:${n}`);let d=new un,f=(m,w,v)=>{
+if(Bs(m,w,v))return r.frame(m,w,v);let y=Te(m.subarray(w,v));if(c)return r.line(y);let k=uo(y);k.kind==="OK:AUTH"?c={transport:"\
+webtransport",fragile:Us,start:b=>r.start(b),send:b=>i.send(b),sent:()=>i.sent,probe:u,close:()=>{i.close().then(()=>hn(
 t))}}:k.kind==="ERR"&&(l??=tt(y.slice(4))??new _(k.code))},p=async()=>{let{value:m,done:w}=await a.read();return m&&(r.bytes(),
-d.push(m,f)),!w},h;for(;!c;)if(!await p().catch(w=>{if(w instanceof _)throw w;return!1}))throw l??tc(await e);return(async()=>{
-try{for(;await p(););}catch(v){v instanceof _&&(h=v)}i.close();let m={error:h},w=e.then(v=>m=v);h||await Xe(Hs,w),hn(t),
-r.ended(m)})(),c}function ec(t){let e,n=!1,o=async()=>{let{writable:r,createWritable:i}=t.datagrams;e??=(r??i?.call(t.datagrams))?.
-getWriter(),await e?.write(new Uint8Array(Vl))};return()=>{n||(n=!0,o().catch(()=>{}).finally(()=>{n=!1}))}}function tc({
+d.push(m,f)),!w},h;for(;!c;)if(!await p().catch(w=>{if(w instanceof _)throw w;return!1}))throw l??nc(await e);return(async()=>{
+try{for(;await p(););}catch(v){v instanceof _&&(h=v)}i.close();let m={error:h},w=e.then(v=>m=v);h||await Xe(Ws,w),hn(t),
+r.ended(m)})(),c}function tc(t){let e,n=!1,o=async()=>{let{writable:r,createWritable:i}=t.datagrams;e??=(r??i?.call(t.datagrams))?.
+getWriter(),await e?.write(new Uint8Array(Yl))};return()=>{n||(n=!0,o().catch(()=>{}).finally(()=>{n=!1}))}}function nc({
 closeCode:t,error:e}){let n=t===4401?"unauthorized":t===1001?"draining":t===1013?"unavailable":"unreachable";return e??new _(
 n,"the connection has ended",{closeCode:t})}function hn(t){try{t.close({closeCode:1e3,reason:""})}catch{}}var $o=class{#e;#t=new Uint8Array(
 4096);#n=0;sent;constructor(e){this.#e=e,e.closed.catch(()=>{})}send(e){let n=typeof e=="string"?Ue(e):e,o=n.length,r=this.#n+
 4+o;if(r>this.#t.length){let i=new Uint8Array(Math.max(r,this.#t.length*2));i.set(this.#t.subarray(0,this.#n)),this.#t=i}
 this.#t.set([o>>>24,o>>>16,o>>>8,o],this.#n),this.#t.set(n,this.#n+4),this.#n=r,this.sent??=this.#o()}async#o(){try{do{await this.#e.
 ready;let e=this.#t.subarray(0,this.#n);this.#t=new Uint8Array(4096),this.#n=0,this.#e.write(e).catch(()=>{})}while(this.#n>
-0)}catch{this.#n=0}this.sent=void 0}async close(){await Xe(Hs,(this.sent??Promise.resolve()).then(()=>this.#e.close()))}};var nc=/^(unauthorized|token_|(ip|origin|region|client)_not|tls_required|draining|too_many|try_later)/,Oo=t=>Ws()&&t.startsWith(
+0)}catch{this.#n=0}this.sent=void 0}async close(){await Xe(Ws,(this.sent??Promise.resolve()).then(()=>this.#e.close()))}};var oc=/^(unauthorized|token_|(ip|origin|region|client)_not|tls_required|draining|too_many|try_later)/,Oo=t=>qs()&&t.startsWith(
 "https:"),fn=class{#e;#t=new Map;#n=new Set;constructor(e){this.#e=e}forget(){this.#n.clear()}prefer(e,n){this.#t.set(e,
 n)}async open(e,n,o,r={}){let i=this.#e,{transports:a=i.transports,fallbackAfter:l=i.fallbackAfter}=r,c=a.filter(f=>f===
 "websocket"||Oo(e));c.length===0&&j("there is no WebTransport here, or not for http:// addresses");let u=c.filter(f=>!this.#n.
 has(f));if(u.length===0)throw new _("protocol_not_allowed");this.#t.get(e)===u[1]&&u.reverse();let d=await Le(o,i.connectTimeout,
 f=>this.#o(u,e,n,l,f));return this.#t.set(e,d.transport),d}#o(e,n,o,r,i){return new Promise((a,l)=>{let c,u=0,d=0,f,p=!1,
-h=()=>{p=!0,clearTimeout(c)},m=()=>{clearTimeout(c);let w=e[d++];if(!w||p)return;let v=w==="websocket"?Js:qs;u++,v({edge:n,
-token:o,signal:i},this.#e).then(y=>{if(p)return oc(y);h(),a(y)},y=>{u--;let k=ue(y,"unreachable","the edge does not answ\
-er");if(k.code==="protocol_not_allowed"&&this.#n.add(w),(!f||yt(k)>yt(f))&&(f=k),!nc.test(k.code)&&(u>0||d<e.length))return m();
-h(),l(f)}),d<e.length&&(c=setTimeout(m,r))};i.addEventListener("abort",()=>{h(),l(i.reason)}),m()})}};function oc(t){t.start(
+h=()=>{p=!0,clearTimeout(c)},m=()=>{clearTimeout(c);let w=e[d++];if(!w||p)return;let v=w==="websocket"?Hs:zs;u++,v({edge:n,
+token:o,signal:i},this.#e).then(y=>{if(p)return rc(y);h(),a(y)},y=>{u--;let k=he(y,"unreachable","the edge does not answ\
+er");if(k.code==="protocol_not_allowed"&&this.#n.add(w),(!f||yt(k)>yt(f))&&(f=k),!oc.test(k.code)&&(u>0||d<e.length))return m();
+h(),l(f)}),d<e.length&&(c=setTimeout(m,r))};i.addEventListener("abort",()=>{h(),l(i.reason)}),m()})}};function rc(t){t.start(
 {bytes(){},line(){},frame(){},ended(){}}),t.close()}function yt({code:t}){return["unreachable","timeout","refused","prot\
-ocol_not_allowed"].indexOf(t)>>>0}var zs=3,rc=500;async function Io(t,e,n){let o,r=await Promise.all(t.map(async a=>{if(a.pathname==="/")return[a.origin];
-try{return await Le(n,e.connectTimeout,l=>sc(a,l))}catch(l){return o=l,[]}})),i=[...new Set(r.flat())];if(n.throwIfAborted(),
-i.length===0)throw o??new _("unreachable","the list has no edge");return i.length>1&&(await Le(n,e.connectTimeout,a=>ic(
-i,e.paths.ping,a)).catch(()=>{}),n.throwIfAborted()),i}async function sc(t,e){try{let n=await fetch(t,{cache:"no-store",
+ocol_not_allowed"].indexOf(t)>>>0}var Gs=3,sc=500;async function Io(t,e,n){let o,r=await Promise.all(t.map(async a=>{if(a.pathname==="/")return[a.origin];
+try{return await Le(n,e.connectTimeout,l=>ic(a,l))}catch(l){return o=l,[]}})),i=[...new Set(r.flat())];if(n.throwIfAborted(),
+i.length===0)throw o??new _("unreachable","the list has no edge");return i.length>1&&(await Le(n,e.connectTimeout,a=>ac(
+i,e.paths.ping,a)).catch(()=>{}),n.throwIfAborted()),i}async function ic(t,e){try{let n=await fetch(t,{cache:"no-store",
 credentials:"omit",signal:e});if(!n.ok)throw new _("unreachable",`the list of edges: HTTP status ${n.status}`,{status:n.
-status});let{edges:o}=await n.json();return o.map(({host:r})=>Lt(`https://${r}`,!1).origin)}catch(n){throw ue(n,"unreach\
-able","the list of edges")}}async function ic(t,e,n){let o=new Map,r=async u=>{let d=[];for(;d.length<zs;){let f=S();if(!await en(
-u+e,n))return;d.push(S()-f)}d.sort((f,p)=>f-p),o.set(u,d[zs>>1])},i=t.map(r),l=Promise.any(i.map((u,d)=>u.then(()=>o.get(
-t[d])??Promise.reject()))).then(()=>se(rc,n));await Promise.race([Promise.all(i),l.catch(()=>Promise.all(i))]);let c=u=>o.
-get(u)??Number.MAX_VALUE;t.sort((u,d)=>c(u)-c(d))}var Gs=/^(logged_out|ip_not|origin_not|client_not|tls_required|token_revoked|bad_option)/,ac=/^(unauthorized|token_expired|region_not|protocol_not)/,
-lc=5,cc=6e4,dc=12e4,pn=class{#e;#t;#n;#o;#r;#s=[];#i=new Map;#a;#c=0;#d=0;#l=new Map;drained=new Set;constructor(e,n,o,r){
+status});let{edges:o}=await n.json();return o.map(({host:r})=>Lt(`https://${r}`,!1).origin)}catch(n){throw he(n,"unreach\
+able","the list of edges")}}async function ac(t,e,n){let o=new Map,r=async u=>{let d=[];for(;d.length<Gs;){let f=S();if(!await en(
+u+e,n))return;d.push(S()-f)}d.sort((f,p)=>f-p),o.set(u,d[Gs>>1])},i=t.map(r),l=Promise.any(i.map((u,d)=>u.then(()=>o.get(
+t[d])??Promise.reject()))).then(()=>se(sc,n));await Promise.race([Promise.all(i),l.catch(()=>Promise.all(i))]);let c=u=>o.
+get(u)??Number.MAX_VALUE;t.sort((u,d)=>c(u)-c(d))}var Ks=/^(logged_out|ip_not|origin_not|client_not|tls_required|token_revoked|bad_option)/,lc=/^(unauthorized|token_expired|region_not|protocol_not)/,
+cc=5,dc=6e4,uc=12e4,pn=class{#e;#t;#n;#o;#r;#s=[];#i=new Map;#a;#c=0;#d=0;#l=new Map;drained=new Set;constructor(e,n,o,r){
 this.#e=e,this.#t=n,this.#n=o,this.#o=r,this.#r=new fn(n)}async first(e){await _e(this.#n.get(),e),this.#s=await Io(this.#e,
-this.#t,e);let n;for(let o of this.#s)try{return await this.open(o,e)}catch(r){if(!(r instanceof _)||Gs.test(r.code)||r.
+this.#t,e);let n;for(let o of this.#s)try{return await this.open(o,e)}catch(r){if(!(r instanceof _)||Ks.test(r.code)||r.
 code==="token_provider")throw r;(!n||yt(r)>yt(n))&&(n=r)}throw n}async*order(e,n,o){for(;;){let r=this.#s.filter(a=>a!==
 e),i=n?[e,...r]:r.length<this.#s.length?[...r,e]:r;for(let a of i)i.some(l=>this.wait(l)<this.wait(a))||(yield a);if(this.#e.
 some(a=>a.pathname!=="/"))try{this.#s=await Io(this.#e,this.#t,o)}catch{o.throwIfAborted()}}}wait(e){return Math.max(0,(this.#l.
@@ -918,20 +921,20 @@ _&&/^(unauthorized|token_expired|refused)$/.test(i.code))||!this.#n.provided)thr
 throw i;return this.#u(e,l,n,o)}}async#u(e,n,o,r){n!==this.#a&&(this.#a=n,this.#i.clear(),this.#r.forget());let i=await this.#r.
 open(e,n,o,r).catch(l=>{let{retryAfter:c=0}=l;throw this.#l.set(e,S()+Math.min(c,this.#t.maxBackOff)),l});this.drained.delete(
 e),this.#l.delete(e);let a=new cn(e,i,n,this.#o,this.#t);if(a.error)throw a.error;return this.#c=0,this.#i.clear(),a}noteSilent({
-edge:e,transport:n,begun:o},r=!1){n!=="webtransport"||!r&&S()-o>=dc||this.#r.prefer(e,r?n:"websocket")}hopeless(e,n,o){let{
+edge:e,transport:n,begun:o},r=!1){n!=="webtransport"||!r&&S()-o>=uc||this.#r.prefer(e,r?n:"websocket")}hopeless(e,n,o){let{
 code:r}=n;if(r==="unreachable"&&this.drained.delete(e),r!=="refused")this.#c=0;else{if(o||this.drained.has(e))return!1;this.#c++===
-0&&(this.#d=S())}return Gs.test(r)||this.#c>=lc&&S()-this.#d>=cc?!0:ac.test(r)?(this.#i.set(e,n),this.#s.every(i=>this.#i.
-has(i))):!1}};var Ks=t=>`${t.verb}:${t.tenant}:${t.verb==="JOIN"?t.channel:t.pattern}`,Vs=t=>t.verb==="WHO"&&t.count,Ro=({holders:t,waiting:e})=>t.
+0&&(this.#d=S())}return Ks.test(r)||this.#c>=cc&&S()-this.#d>=dc?!0:lc.test(r)?(this.#i.set(e,n),this.#s.every(i=>this.#i.
+has(i))):!1}};var Qs=t=>`${t.verb}:${t.tenant}:${t.verb==="JOIN"?t.channel:t.pattern}`,Ys=t=>t.verb==="WHO"&&t.count,Ro=({holders:t,waiting:e})=>t.
 length>e.size,mn=class{asking=new Set;#e=new Map;#t;constructor(e){this.#t=e}get#n(){return[this.#t.current,this.#t.next].
-filter(e=>e!==void 0)}async add(e){let{current:n,leaving:o,over:r}=this.#t;if(r)throw r;let i=Ks(e),a=this.#e.get(i)??uc(
-e,i);if(a.counting&&!Vs(e))throw new _("bad_option","the client counts the members of this pattern, and can only do that",
+filter(e=>e!==void 0)}async add(e){let{current:n,leaving:o,over:r}=this.#t;if(r)throw r;let i=Qs(e),a=this.#e.get(i)??hc(
+e,i);if(a.counting&&!Ys(e))throw new _("bad_option","the client counts the members of this pattern, and can only do that",
 a.about);this.#e.set(i,a),a.holders.push(e),e.verb==="WHO"&&(e.watch=a.watch);let l=new Promise((c,u)=>{a.waiting.set(e,
 {resolve:c,reject:u})});this.#l(a);for(let c of this.#n)!a.on.has(c)&&!(o&&c===n)&&this.#s(c,a);return l}async restore(e){
 await Promise.all([...this.#e.values()].map(n=>this.#s(e,n)))}hasSynced(e){return[...this.#e.values()].every(({watch:n,on:o})=>!n||
 !o.has(e)||n.hasSynced(e))}isSynced(e){let{current:n}=this.#t;return n?.alive===!0&&e.watch.hasSynced(n)}take(e,n){let o=this.#e.
 get(`WHO:${n.tenant}:${n.pattern}`);o?.watch?.take(e,this.#t.current,n,o.counting),o&&this.#l(o)}follow(){let{current:e}=this.#t;
 for(let n of this.#e.values())e&&n.watch?.follow(e),this.#l(n)}ended(e,n,o){let r=this.#e.get(o);!r||n!=="no_presence"||
-(this.#c(e,r),this.#l(r))}async leave(e){let n=this.#e.get(Ks(e)),o=n?.holders.indexOf(e)??-1;if(!n||o<0||(n.holders.splice(
+(this.#c(e,r),this.#l(r))}async leave(e){let n=this.#e.get(Qs(e)),o=n?.holders.indexOf(e)??-1;if(!n||o<0||(n.holders.splice(
 o,1),n.holders.length>0))return;let r=this.#r(n);await(this.#t.suspected&&r.length>0?Promise.race(r):Promise.all(r))}leaveAll(){
 for(let e of this.#e.values())e.verb==="JOIN"&&this.#o(e)}end(e,n){for(let{key:o,holders:r,waiting:i}of this.#e.values()){
 this.#e.delete(o);for(let a of r)a.end(e);for(let{reject:a}of i.values())a(e??n)}}#o({key:e,name:n,undo:o,on:r,watch:i}){
@@ -941,20 +944,20 @@ delete(o));return this.asking.add(o),o}async#i(e,n){let{verb:o,name:r,key:i,abou
 i)===n,{settings:d,events:f}=this.#t;try{await e.featured,await e.ending.get(`${n.undo}:${r}`);for(let p=2;;p++){if(!e.alive||
 !u())return;if(!e.features?.includes("presence"))throw new _("no_presence","the edge has none",a);l.set(e,"sent"),n.watch?.
 begin(e);try{await e.request(o,r,c?":count":"");break}catch(h){let{code:m}=h;if(m!=="try_later"||!Ro(n))throw h;p===2&&f.
-emit("subscriptionError",{...Qs(n),code:m})}if(!u())return;l.set(e,"wanted"),await e.postpone(i,ie(p,d))}if(!u())return;
-e.postponed.delete(i),l.set(e,"held"),this.#l(n)}catch(p){let h=ue(p,"internal","a fault of this client");h.code!=="disc\
+emit("subscriptionError",{...Vs(n),code:m})}if(!u())return;l.set(e,"wanted"),await e.postpone(i,ie(p,d))}if(!u())return;
+e.postponed.delete(i),l.set(e,"held"),this.#l(n)}catch(p){let h=he(p,"internal","a fault of this client");h.code!=="disc\
 onnected"&&u()&&this.#a(e,n,h)}}#a(e,n,o){let{holders:r,waiting:i,on:a,key:l}=n,{suspected:c,next:u,current:d}=this.#t,{
 code:f}=o;if(f==="no_presence"&&Ro(n)){for(let[p,{reject:h}]of i)r.splice(r.indexOf(p),1),h(o);i.clear(),this.#c(e,n),this.#t.
 events.emit("edgeError",{code:f,detail:l})}else c&&e===u&&d&&a.get(d)==="held"?e.fail(o):this.#d(n,o)}#c(e,{on:n,watch:o}){
-n.delete(e),o?.end(e)}#d(e,n){this.#r(e),Ro(e)&&this.#t.events.emit("subscriptionError",{...Qs(e),code:n.code});for(let o of e.
+n.delete(e),o?.end(e)}#d(e,n){this.#r(e),Ro(e)&&this.#t.events.emit("subscriptionError",{...Vs(e),code:n.code});for(let o of e.
 holders)o.end(n);for(let{reject:o}of e.waiting.values())o(n)}#l(e){let{holders:n,waiting:o,on:r}=e;for(let i of[...n])(i.
 verb==="WHO"?this.isSynced(i):this.#n.some(l=>r.get(l)==="held"))&&o.has(i)?(o.get(i)?.resolve(),o.delete(i),i.verb==="W\
-HO"&&i.opened()):i.verb==="WHO"&&i.update()}};function uc(t,e){let{verb:n,tenant:o}=t,r=[];return{verb:n,undo:n==="WHO"?
+HO"&&i.opened()):i.verb==="WHO"&&i.update()}};function hc(t,e){let{verb:n,tenant:o}=t,r=[];return{verb:n,undo:n==="WHO"?
 "UNWHO":"LEAVE",name:e.slice(n.length+1),key:e,about:n==="WHO"?{tenant:o,pattern:t.pattern}:{tenant:o,channel:t.channel},
-holders:r,waiting:new Map,on:new WeakMap,watch:n==="WHO"?new Kt(r):void 0,counting:Vs(t)}}var Qs=({about:t})=>({pattern:"",
-...t});var hc=new TextDecoder,it=class{tenant;channel;payload;pattern;patterns;late;position;sender;constructor(e,n,o,r,i,a,l,c=""){
+holders:r,waiting:new Map,on:new WeakMap,watch:n==="WHO"?new Kt(r):void 0,counting:Ys(t)}}var Vs=({about:t})=>({pattern:"",
+...t});var fc=new TextDecoder,it=class{tenant;channel;payload;pattern;patterns;late;position;sender;constructor(e,n,o,r,i,a,l,c=""){
 this.tenant=e,this.channel=n,this.payload=o,this.pattern=r,this.patterns=i,this.late=a,this.position=l,this.sender=c}get time(){
-return this.position===void 0?void 0:new Date(Number(this.position.split(".")[2]))}text(){return hc.decode(this.payload)}json(){
+return this.position===void 0?void 0:new Date(Number(this.position.split(".")[2]))}text(){return fc.decode(this.payload)}json(){
 return JSON.parse(this.text())}};var gn=class{#e=new Map;#t=0;get all(){return[...this.#e.values()]}add(e){let{tenant:n,pattern:o}=e,r=`${n}:${o}`,i=this.#e.
 get(r),{history:a}=e,l=i??{name:r,tenant:n,pattern:o,subs:[],confirmed:!1,waiting:[],history:a};return l.subs.push(e),this.#e.
 set(r,l),this.#t++,{interest:l,isNew:!i}}of(e,n){return this.#e.get(`${e}:${n}`)}has(e){return this.#e.get(e.name)===e}remove(e){
@@ -975,7 +978,7 @@ l),n.how==="gap"&&!c.told?this.#t(r,i,a):c.lossy&&this.#t(r,i,void 0,c.refusal))
 emit("gap",{tenant:e,pattern:n,before:o,code:r})}wasRead(e){let n=this.interests.of(e.tenant,e.pattern),{current:o}=this.#e;
 !n?.history||n.history!==e.history||(n.history.paused=!1,o&&this.ask(o,n))}ask(e,n){let o=this.#n(e,n).finally(()=>this.
 asking.delete(o));return this.asking.add(o),o}async#n(e,n){try{n.history?await this.#r(e,n,n.history):(await this.#s(e,n),
-this.#o(n))}catch(o){let r=ue(o,"internal","a fault of this client");if(r.code==="disconnected")return;if(n.confirmed&&this.#e.
+this.#o(n))}catch(o){let r=he(o,"internal","a fault of this client");if(r.code==="disconnected")return;if(n.confirmed&&this.#e.
 suspected&&e===this.#e.next)return e.fail(r);this.#i(n,r)}}#o(e){e.confirmed=!0;for(let{resolve:n}of e.waiting.splice(0))
 n()}async#r(e,n,o){let{name:r,tenant:i,pattern:a}=n;if(o.paused&&(this.#e.gaps=!0),!(o.paused||o.on===e)){o.begin(e);for(let l=2;;){
 if(await e.featured,await e.ending.get(`UNSUB:${r}`),!e.alive||o.on!==e||!this.interests.has(n))return;let c=!e.features?.
@@ -1003,16 +1006,16 @@ for(let o of this.interests.all){this.interests.drop(o);for(let r of o.subs)r.en
 time:i,message:a}of o.#t.all)this.#t.put(r,i,a);for(let{key:r,time:i}of o.#n.all)this.#n.put(r,i)}}fromCurrent(e,n){let o=Re(
 e);return this.#n.dropUntil(n-Do),this.#n.take(o)?!1:(this.#t.take(o)||this.#e.put(o,n),!0)}fromTrail(e,n){let o=Re(e);if(this.#e.
 take(o))return;let r=this.#t.put(o,n,{...e});return r&&this.#n.put(r.key,r.time),r?.message}renew(e){for(let n of this.#t.
-all)n.time=e}due(e){return this.#t.dropUntil(e-Do)}get nextDue(){let e=this.#t.oldest;return e&&e.time+Do}};var Ys=15e3,fc=6e4,wn=class{#e;late;#t;#n;#o=!0;#r=!1;#s=S();#i;#a;constructor(e,n,o,r,i){this.#e=e,this.late=new yn(n,S(),
-i?.late),this.#t=o,this.#n=r,this.#i=setTimeout(()=>this.#c(),Ys),i?.stop(),e.handTo(this),e.alive?this.#l():this.#d()}fromCurrent(e){
+all)n.time=e}due(e){return this.#t.dropUntil(e-Do)}get nextDue(){let e=this.#t.oldest;return e&&e.time+Do}};var Zs=15e3,pc=6e4,wn=class{#e;late;#t;#n;#o=!0;#r=!1;#s=S();#i;#a;constructor(e,n,o,r,i){this.#e=e,this.late=new yn(n,S(),
+i?.late),this.#t=o,this.#n=r,this.#i=setTimeout(()=>this.#c(),Zs),i?.stop(),e.handTo(this),e.alive?this.#l():this.#d()}fromCurrent(e){
 return this.late.fromCurrent(e,S())}hold(e){e!==this.#r&&(this.#r=e,e||this.late.renew(S()),this.#l())}flush(){for(let e of this.
 late.due(1/0))this.#t(e)}stop(){return this.#o=!1,clearTimeout(this.#i),clearTimeout(this.#a),this.#e.close()}#c(){let e=Math.
-min(this.#e.lastByte+Ys,this.#s+fc)-S();e>0?this.#i=setTimeout(()=>this.#c(),e):this.#d()}#d(){this.#o&&(this.stop(),this.#l())}#l(){
+min(this.#e.lastByte+Zs,this.#s+pc)-S();e>0?this.#i=setTimeout(()=>this.#c(),e):this.#d()}#d(){this.#o&&(this.stop(),this.#l())}#l(){
 if(clearTimeout(this.#a),this.#r)return;let{nextDue:e}=this.late;if(e===void 0){this.#o||this.#n();return}this.#a=setTimeout(
 ()=>{for(let n of this.late.due(S()))this.#t(n);this.#l()},Math.max(1,e-S()))}delivered(e,n){if(n.position!==void 0)return;
 let o=this.late.nextDue===void 0,r=this.late.fromTrail(n,S());r&&this.#t(r),o&&this.#l()}woke(e){for(let o of e.asked)e.
 request("UNSUB",o).catch(()=>{});let n=()=>this.#d();e.ping().then(n,n)}lost(){this.#d()}silent(){return!1}reached(){}presence(){}draining(){}errorLine(){}roundTrip(){}linked(){}};var vn=class{settings;events;subscriber=new bn(this);presences=new mn(this);current;next;suspected;tentative=!1;trail;publishOn;gate;merger;both=!1;gaps=!1;reconnecting=!1;leaving=!1;place={
-edge:"",transport:"websocket"};rtt;since=0;attempts=0;over;#e=!0;#t=new Set;#n=[];constructor(e){this.settings=Ps(e),this.
+edge:"",transport:"websocket"};rtt;since=0;attempts=0;over;#e=!0;#t=new Set;#n=[];constructor(e){this.settings=As(e),this.
 events=new qt(e.on)}setCurrent(e){this.current=e,this.place={edge:e.edge,transport:e.transport},this.presences.follow(),
 this.linked(),this.#o()}#o(){for(let e of this.#n.splice(0))e()}changed(){return new Promise(e=>{this.#n.push(e)})}linked(){
 let{link:e,edge:n}=this.current??{};!this.since||!n||e===void 0||e===this.#e||(this.#e=e,this.events.emit(e?"linkUp":"li\
@@ -1031,55 +1034,55 @@ this.events.emit("recovered",{...this.place,away:r}),this.giveHeld(),this.openGa
 this.suspected=void 0,this.trail?.hold(!1),this.both&&this.merger?.keepCurrent(S()),this.both=this.tentative=!1}giveHeld(){
 for(let e of this.merger?.release()??[])this.#r(e)}pause(e,n){return se(e,n,this.#t)}get waits(){return this.#t.size>0}hurry(){
 for(let e of[...this.#t])e()}openGate(e){this.publishOn=e;let n=this.gate??[];this.gate=void 0;for(let o of n)o();this.over&&
-this.#o()}publishConnection(){if(this.over)throw this.over;let e=this.publishOn??this.current;if(!e?.alive)throw Q();return e}};var pc=500;async function Zs(t,e,n){for(t.events.emit("suspect",t.place),t.gate??=[];t.merger&&!t.merger.done(S());)await se(
+this.#o()}publishConnection(){if(this.over)throw this.over;let e=this.publishOn??this.current;if(!e?.alive)throw Q();return e}};var mc=500;async function ei(t,e,n){for(t.events.emit("suspect",t.place),t.gate??=[];t.merger&&!t.merger.done(S());)await se(
 50,n);t.merger=new ot,t.both=t.tentative=!0;let o=0;for await(let r of t.searcher.order(e.edge,!1,n)){await t.pause(Math.
-max(ie(++o,t.settings),t.searcher.wait(r)),n);let i;try{i=await t.searcher.open(r,n,{fallbackAfter:pc})}catch(l){if(n.throwIfAborted(),
+max(ie(++o,t.settings),t.searcher.wait(r)),n);let i;try{i=await t.searcher.open(r,n,{fallbackAfter:mc})}catch(l){if(n.throwIfAborted(),
 l instanceof _)continue;throw l}if(n.aborted)return void i.close();if(!i.alive)continue;t.next=i,t.merger.joined(S());let a=t.
-restore(i);if(i.ping().catch(()=>{}),await a,n.throwIfAborted(),t.next===i)return t.takeOver(e,i)}}function ei(t){if(typeof t=="number")return t;let e=/^(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(t);if(!e){let i='exp\
+restore(i);if(i.ping().catch(()=>{}),await a,n.throwIfAborted(),t.next===i)return t.takeOver(e,i)}}function ti(t){if(typeof t=="number")return t;let e=/^(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(t);if(!e){let i='exp\
 iresIn is seconds, or hours, minutes and seconds such as "1h30m" or "90s"';throw new _("bad_option",i)}let[n=0,o=0,r=0]=e.
-slice(1).map(i=>Number(i??0));return(n*60+o)*60+r}var Fo=2**31-1,ti=1e3;function mc(t,e){return t===1/0?t:Math.max(0,Math.min(t*.9,t>5e3?t-5e3:t)-e*t/10)}var _n=class{#e;#t;#n;#o=new AbortController;#r;#s=S;#i=1/0;#a;#c=!1;#d;#l=-1/0;#u;#h=0;constructor(e,n,o){
+slice(1).map(i=>Number(i??0));return(n*60+o)*60+r}var Fo=2**31-1,ni=1e3;function gc(t,e){return t===1/0?t:Math.max(0,Math.min(t*.9,t>5e3?t-5e3:t)-e*t/10)}var _n=class{#e;#t;#n;#o=new AbortController;#r;#s=S;#i=1/0;#a;#c=!1;#d;#l=-1/0;#u;#h=0;constructor(e,n,o){
 this.#e=e,this.#r=e.token,this.#t=n,this.#n=o}get token(){return this.#r}get provided(){return this.#e.tokenProvider!==void 0}get(){
 return this.#r!==void 0&&this.#s()<this.#i?Promise.resolve(this.#r):this.ask()}ask(){return this.#a??=this.#f().finally(
 ()=>{this.#a=void 0,this.#c=!1}),this.#a}async renew(){this.#a&&this.#c&&(this.#d??=this.#a.catch(()=>{}).then(()=>(this.#d=
 void 0,this.ask()))),await(this.#d??this.ask()),this.#t()}async#f(){clearTimeout(this.#u);let{tokenProvider:e,connectTimeout:n,
-minBackOff:o}=this.#e,{signal:r}=this.#o;try{let i=this.#l+ti;for(;S()<i;)await se(i-S(),r);this.#c=!0;let l=await Le(r,
+minBackOff:o}=this.#e,{signal:r}=this.#o;try{let i=this.#l+ni;for(;S()<i;)await se(i-S(),r);this.#c=!0;let l=await Le(r,
 n,c=>_e(Promise.resolve(e?.()),c)).finally(()=>{this.#l=S()});return this.#m(typeof l=="object"?l:{token:l}),this.#r}catch(i){
 this.#i>0&&this.#i<1/0&&this.#p(Math.max(o,ie(++this.#h+1,this.#e)));let l=i?.name==="LoggedOutError"?new _("logged_out",
 "the token provider says that there will be no token",{cause:i}):new _("token_provider","the token provider gave no toke\
 n",{cause:i});throw this.#r!==void 0&&!r.aborted&&this.#n(l),l}}#m({token:e,expiresAt:n,expiresIn:o}){let r=o===void 0?1/0:
-ei(o)*1e3;r>0||j("expiresIn must be more than 0");let i=n===void 0||o!==void 0?1/0:new Date(n).getTime();Number.isNaN(i)&&
+ti(o)*1e3;r>0||j("expiresIn must be more than 0");let i=n===void 0||o!==void 0?1/0:new Date(n).getTime();Number.isNaN(i)&&
 j("expiresAt is no time"),this.#r=yo(e),this.#s=r<1/0?S:Date.now,this.#i=r<1/0?S()+r:i>Date.now()?i:1/0,this.#h=0,this.#p(
-Math.max(ti,mc(this.#i-this.#s(),Math.random())))}#p(e){this.#o.signal.aborted||!(e<1/0)||(this.#u=setTimeout(()=>{if(e>
+Math.max(ni,gc(this.#i-this.#s(),Math.random())))}#p(e){this.#o.signal.aborted||!(e<1/0)||(this.#u=setTimeout(()=>{if(e>
 Fo)return this.#p(e-Fo);let n=this.#r;this.ask().then(o=>o!==n&&this.#t(),()=>{})},Math.min(Math.max(e,0),Fo)))}expire(){
-this.provided&&(this.#i=-1)}stop(){this.#o.abort(),clearTimeout(this.#u)}};var jo=6e4,gc=60*jo,bc=2*jo,yc=1e4,wc=2e3;function ni(t,e){return Math.min((4+2*e)*jo*2**t,gc)}var kn=class{#e;#t=0;#n;#o;#r;constructor(e){
-this.#e=e}follow(e){clearTimeout(this.#o),e.transport==="webtransport"?(this.stop(),this.#o=setTimeout(()=>{this.#t=0},bc)):
-!this.#n&&this.#s(e)&&this.#i(ni(this.#t,Math.random()))}soon(){let{current:e}=this.#e;e&&this.#s(e)&&this.#i(Math.random()*
-wc,!1)}stop(){this.#r?.abort(),this.#r=void 0,clearTimeout(this.#n),clearTimeout(this.#o),this.#n=void 0}#s({transport:e,
+this.provided&&(this.#i=-1)}stop(){this.#o.abort(),clearTimeout(this.#u)}};var jo=6e4,bc=60*jo,yc=2*jo,wc=1e4,vc=2e3;function oi(t,e){return Math.min((4+2*e)*jo*2**t,bc)}var kn=class{#e;#t=0;#n;#o;#r;constructor(e){
+this.#e=e}follow(e){clearTimeout(this.#o),e.transport==="webtransport"?(this.stop(),this.#o=setTimeout(()=>{this.#t=0},yc)):
+!this.#n&&this.#s(e)&&this.#i(oi(this.#t,Math.random()))}soon(){let{current:e}=this.#e;e&&this.#s(e)&&this.#i(Math.random()*
+vc,!1)}stop(){this.#r?.abort(),this.#r=void 0,clearTimeout(this.#n),clearTimeout(this.#o),this.#n=void 0}#s({transport:e,
 edge:n}){let{transports:o}=this.#e.settings;return o[0]==="webtransport"&&o.length>1&&e==="websocket"&&Oo(n)}#i(e,n=!0){
 clearTimeout(this.#n),this.#n=setTimeout(()=>{this.#a(n)},e)}async#a(e){let n=this.#e,{current:o}=n;if(!o||!n.idle||this.#r)
-return this.#i(yc,e);if(!this.#s(o)){this.#n=void 0;return}let r=this.#t+Number(e);this.#i(ni(r,Math.random()));let i=new AbortController;
+return this.#i(wc,e);if(!this.#s(o)){this.#n=void 0;return}let r=this.#t+Number(e);this.#i(oi(r,Math.random()));let i=new AbortController;
 this.#r=i;let a=await n.searcher.open(o.edge,i.signal,{transports:["webtransport"]}).catch(()=>{});this.#r===i&&(this.#r=
 void 0),i.signal.aborted||(this.#t=r),a&&!i.signal.aborted&&n.current===o&&n.idle?n.run(l=>bt(n,o,"transport",l,a)):(a?.
-close(),n.moveIfDue())}};var vc=3e3,xn=class extends vn{tokens;searcher;closed;#e;#t=new kn(this);#n;#o;constructor(e,n){super(n),this.tokens=new _n(
+close(),n.moveIfDue())}};var _c=3e3,xn=class extends vn{tokens;searcher;closed;#e;#t=new kn(this);#n;#o;constructor(e,n){super(n),this.tokens=new _n(
 this.settings,()=>this.moveIfDue(),o=>this.#r(o)),this.searcher=new pn(e,this.settings,this.tokens,this),this.closed=new Promise(
 o=>{this.#o=o})}#r(e){let{code:n,cause:o}=e;n!=="logged_out"?this.events.emit("edgeError",{code:n,detail:"the token prov\
 ider gave no token",cause:o}):this.since&&this.finish(e)}async renewToken(){if(this.over)throw this.over;this.tokens.provided||
 j("there is no tokenProvider that could give another token");try{await this.tokens.renew()}catch(e){throw this.over&&e.code!==
 "logged_out"?this.over:e}}retry(){!this.reconnecting||!this.waits||(this.attempts=1,this.hurry())}async start(e){try{let n=await this.
-searcher.first(e);if(this.setCurrent(n),e.throwIfAborted(),n.error)throw n.error;this.since=S(),this.#n=Ds(this),this.#t.
+searcher.first(e);if(this.setCurrent(n),e.throwIfAborted(),n.error)throw n.error;this.since=S(),this.#n=Fs(this),this.#t.
 follow(n),this.events.emit("connected",this.place),this.linked(),this.moveIfDue()}catch(n){throw this.tokens.stop(),this.
 current?.close(),n}}setCurrent(e){super.setCurrent(e),this.since&&this.#t.follow(e)}moveIfDue(){let{current:e}=this;this.#e||
 this.over||!e?.alive||(e.drains?this.run(n=>bt(this,e,"drain",n)):e.token!==this.tokens.token&&this.run(n=>bt(this,e,"to\
 ken",n)))}get idle(){let{current:e,merger:n}=this;return!this.#e&&!this.over&&e?.alive===!0&&!e.drains&&(!n||n.done(S()))}run(e){
 this.#e?.abort();let n=new AbortController;this.#e=n,e(n.signal).then(()=>{this.#e===n&&(this.#e=void 0,this.current?.alive&&
-this.moveIfDue())},o=>{this.#e===n&&this.finish(ue(o,"internal","a fault of this client"))})}draining(e){this.searcher.drained.
+this.moveIfDue())},o=>{this.#e===n&&this.finish(he(o,"internal","a fault of this client"))})}draining(e){this.searcher.drained.
 add(e.edge),e===this.current&&this.moveIfDue()}errorLine(e,n,o){this.presences.ended(e,n,o);let[,r,i]=/^PUB:([^:]+):(.+)$/s.
 exec(o)??[];n==="slow_consumer"?this.events.emit("slowConsumer",{dropped:Number(o)}):n==="egress_limited"?this.events.emit(
 "egressLimited",{delay:Number(o)*1e3}):r&&i&&n!=="broker_unavailable"?this.events.emit("publishError",{tenant:r,channel:i,
 code:n}):this.events.emit("edgeError",{code:n,detail:o})}roundTrip(e){this.rtt=e,this.events.emit("roundTrip",{rtt:e})}silent(e){
-let{current:n}=this;return e===this.next&&this.tentative&&S()-e.lastByte>=vc&&e.fail(new _("timeout","the edge does not \
+let{current:n}=this;return e===this.next&&this.tentative&&S()-e.lastByte>=_c&&e.fail(new _("timeout","the edge does not \
 answer")),e!==n||this.#e||this.gate||this.over||this.reconnecting||!this.since||n.drains?!1:(this.suspected=e,this.trail?.
-hold(!0),this.searcher.noteSilent(e),this.run(o=>Zs(this,e,o)),!0)}woke(e){e===this.suspected&&(this.searcher.noteSilent(
+hold(!0),this.searcher.noteSilent(e),this.run(o=>ei(this,e,o)),!0)}woke(e){e===this.suspected&&(this.searcher.noteSilent(
 e,!0),this.#e?.abort(),this.#e=void 0,this.next?.close(),this.next=void 0,this.keepCurrent(),this.events.emit("recovered",
 {...this.place,away:0}),this.openGate(void 0),this.moveIfDue())}lost(e,n){this.reportUnread(e);let o=e.token===this.tokens.
 token,r=/_not_allowed$|^token_revoked$/.test(n.code)||n.code==="token_expired"&&!this.tokens.provided,i=e===this.next&&this.
@@ -1087,7 +1090,7 @@ suspected!==void 0;if(r&&o&&!i)return this.finish(n);n.closeCode===void 0&&/^(di
 searcher.noteSilent(e),e===this.next&&!this.leaving?(this.next=void 0,i?this.merger?.orphan():this.openGate(void 0)):e===
 this.current&&!this.suspected&&(this.gate||this.publishOn)?this.promote():(e===this.current||e===this.next)&&(this.suspected=
 void 0,this.trail?.hold(!1),e===this.current&&(this.next?.close(),this.next=void 0,this.giveHeld()),this.promote(),this.
-reconnecting||this.run(a=>Is(this,e,n,a)))}slept(){for(let e of[this.current,this.next])e?.awake(!1);this.hurry()}networkChanged(){
+reconnecting||this.run(a=>Rs(this,e,n,a)))}slept(){for(let e of[this.current,this.next])e?.awake(!1);this.hurry()}networkChanged(){
 for(let e of[this.current,this.next])e?.awake(!0);this.hurry(),this.#t.soon()}finish(e){if(this.over)return;this.over=new _(
 "closed","the client has been closed",e?{cause:e}:{}),this.#e?.abort(),this.tokens.stop(),this.#t.stop(),this.#n?.(),e||
 this.presences.leaveAll();for(let o of[this.current,this.next])o&&(e||o===this.suspected)&&this.reportUnread(o);let n=[this.
@@ -1096,7 +1099,7 @@ subscriber.end(e,this.over),this.presences.end(e,this.over),this.events.emit("cl
 e))}};var Sn=class{#e;#t=new Array(16);#n=0;#o=0;constructor(e){this.#e=e}get size(){return this.#o}get full(){return this.#o>=
 this.#e}push(e){let n=this.#t;this.#o===n.length&&(this.#t=[...n.slice(this.#n),...n.slice(0,this.#n),...new Array(n.length)],
 this.#n=0),this.#t[this.#n+this.#o++&this.#t.length-1]=e}shift(){if(this.#o===0)return;let e=this.#t[this.#n];return this.#t[this.#n]=
-void 0,this.#n=this.#n+1&this.#t.length-1,this.#o--,e}clear(){this.#t=new Array(16),this.#n=this.#o=0}};var _c=1e3,Tn=class{tenant;pattern;history;ended;#e;#t;#n;#o=[];#r=!1;#s;#i;#a=0;#c=-1/0;#d;#l;#u;constructor(e,n,o,r){this.
+void 0,this.#n=this.#n+1&this.#t.length-1,this.#o--,e}clear(){this.#t=new Array(16),this.#n=this.#o=0}};var kc=1e3,Tn=class{tenant;pattern;history;ended;#e;#t;#n;#o=[];#r=!1;#s;#i;#a=0;#c=-1/0;#d;#l;#u;constructor(e,n,o,r){this.
 tenant=e,this.pattern=n,this.#e=o,this.#t=r,this.#n=new Sn(r.queue);let{from:i}=r;this.history=i===void 0?void 0:new Jt(
 i),i?.includes(".")&&!i.startsWith("last")&&(this.#l=this.#u=i),this.ended=new Promise(a=>{this.#i=a})}get position(){return this.#n.
 size===0?this.#l:this.#u}async unsubscribe(){this.end(void 0),await this.#e.leave(this)}[Symbol.asyncIterator](){if(this.#t.
@@ -1110,19 +1113,19 @@ if(this.#r)return!0;let n=this.#h(e);return!n&&this.#n.full?(this.#f(),!0):(this
 push(e),!this.#n.full||this.#t.queuePolicy==="end")}reach(e){this.#l=e}#f(){this.end(new _("queue_full","messages were n\
 ot read in time",this)),this.#e.leave(this)}push(e){if(this.#r||this.#h(e))return;let{queuePolicy:n}=this.#t;if(!this.#n.
 full)return this.#n.push(e);if(n==="end")return this.#f();n==="drop-oldest"&&(this.#n.shift(),this.#n.push(e)),this.#a++,
-this.#d??=setTimeout(()=>this.#m(),Math.max(0,this.#c+_c-S()))}#m(){clearTimeout(this.#d),this.#d=void 0,this.#c=S(),this.#a>
+this.#d??=setTimeout(()=>this.#m(),Math.max(0,this.#c+kc-S()))}#m(){clearTimeout(this.#d),this.#d=void 0,this.#c=S(),this.#a>
 0&&this.#e.queueFull(this,this.#a),this.#a=0}end(e){if(!this.#r){this.#r=!0,this.#s=e,e||this.#n.clear(),this.#m();for(let n of this.#o.
 splice(0))e?n.reject(e):n.resolve({done:!0,value:void 0});this.#i(e)}}};async function Xo(t,e){let n=typeof t=="string"?[t]:t;(!e||!n?.length)&&j("connect needs an address and options");let o=new xn(
 n.map(i=>Lt(i,e.allowPlaintext===!0)),e),{signal:r=new AbortController().signal}=e;return r.throwIfAborted(),await _e(o.
 start(r),r),new En(o)}var En=class{#e;closed;constructor(e){this.#e=e,this.closed=e.closed}get edge(){return this.#e.place.
 edge}get transport(){return this.#e.place.transport}get rtt(){return this.#e.rtt}on(e,n){return this.#e.events.on(e,n)}async subscribe(e,n,o={}){
 let r=this.#e;Be("the object of options",o,"onMessage history queue queuePolicy");let{onMessage:i}=o;i&&typeof i!="funct\
-ion"&&j("onMessage must be a function");let a=new Tn(gt(e),vo(n),r.subscriber,{...bo(o,r.settings),onMessage:i,from:Ms(o.
+ion"&&j("onMessage must be a function");let a=new Tn(gt(e),vo(n),r.subscriber,{...bo(o,r.settings),onMessage:i,from:$s(o.
 history,n)});return await r.subscriber.subscribe(a),a}async publish(e,n,o,r){let i=this.#e;r!==void 0&&Be("the object of\
  options",r,"delivery confirm key");let{delivery:a="broadcast",confirm:l=!1,key:c}=r??{},u=fo.indexOf(a);u<0&&j(`deliver\
 y: allowed are ${fo.join(", ")}`),typeof o!="string"&&o?.[Symbol.toStringTag]!=="Uint8Array"&&j("the payload must be a U\
 int8Array or a string");let d={tenant:gt(e),channel:wo(n)};if(l){let p=Ue(c??"");return c!==void 0&&!(p.length>0&&p.length<=
-64)&&j("a key has 1 to 64 bytes"),ys(i,m=>po(d.tenant,d.channel,o,u,{id:m,key:p}),c!==void 0,d)}c!==void 0&&j("a key is \
+64)&&j("a key has 1 to 64 bytes"),ws(i,m=>po(d.tenant,d.channel,o,u,{id:m,key:p}),c!==void 0,d)}c!==void 0&&j("a key is \
 for a publish that is confirmed");let f=po(d.tenant,d.channel,o,u||void 0);return i.publishConnection(),i.gate?new Promise(
 (p,h)=>{i.gate?.push(()=>{try{p(i.publishConnection().publish(f,d))}catch(m){h(m)}})}):i.publishConnection().publish(f,d)}async join(e,n){
 let{presences:o}=this.#e,r=gt(e),i=new Ht(r,wo(n,r),o);return await o.add(i),i}async presence(e,n,o={}){let{presences:r}=this.#e;
@@ -1130,23 +1133,23 @@ Be("the object of options",o,"count onChange");let{count:i=!1,onChange:a}=o;type
 r false"),a&&typeof a!="function"&&j("onChange must be a function");let l=gt(e),c=new Qt(l,vo(n,l),r,o);return await r.add(
 c),c}async flush(){let e=this.#e;e.publishConnection(),e.gate&&await new Promise(n=>e.gate?.push(n)),await e.publishConnection().
 ping()}renewToken(){return this.#e.renewToken()}retry(){this.#e.retry()}async close(){this.#e.finish(void 0),await this.
-closed}[Symbol.asyncDispose](){return this.close()}};var oi=500,kc=250;function si(t,e){let[n,o]=g({state:"off",note:""}),[r,i]=g(!1),[,a]=g(0),l=G(void 0),c=G({messages:[],
-shown:[],received:0,held:0,timer:0,paused:!1}).current,u=fe(()=>{c.timer=0,c.paused||(c.shown=[...c.messages].reverse(),
-c.held=0),a(y=>y+1)},[c]),d=fe(y=>{c.received++,c.held++,c.messages.push({number:c.received,at:Date.now(),channel:y.channel,
-payload:ss(y.payload),late:y.late}),c.messages.length>oi&&c.messages.splice(0,c.messages.length-oi),c.timer===0&&(c.timer=
-window.setTimeout(u,kc))},[c,u]),f=fe(()=>{let y=l.current;l.current=void 0,y?.end.abort(),y?.client?.close(),o({state:"\
+closed}[Symbol.asyncDispose](){return this.close()}};var ri=500,xc=250;function ii(t,e){let[n,o]=g({state:"off",note:""}),[r,i]=g(!1),[,a]=g(0),l=G(void 0),c=G({messages:[],
+shown:[],received:0,held:0,timer:0,paused:!1}).current,u=pe(()=>{c.timer=0,c.paused||(c.shown=[...c.messages].reverse(),
+c.held=0),a(y=>y+1)},[c]),d=pe(y=>{c.received++,c.held++,c.messages.push({number:c.received,at:Date.now(),channel:y.channel,
+payload:is(y.payload),late:y.late}),c.messages.length>ri&&c.messages.splice(0,c.messages.length-ri),c.timer===0&&(c.timer=
+window.setTimeout(u,xc))},[c,u]),f=pe(()=>{let y=l.current;l.current=void 0,y?.end.abort(),y?.client?.close(),o({state:"\
 off",note:""})},[]);R(()=>()=>{clearTimeout(c.timer),f()},[c,f]),R(()=>(addEventListener("pagehide",f),()=>removeEventListener(
-"pagehide",f)),[f]);let p=fe(async y=>{f();let k={query:y,end:new AbortController};l.current=k;let b=()=>l.current===k,E=D=>{
-b()&&o(D)};E({state:"connecting",note:""});try{let D=await ri(t,y,!1),ne=await Xo(e,{transports:["websocket","webtranspo\
-rt"],tokenProvider:async()=>{let{token:Ee,expires_at:he}=D??await ri(t,y,!0);return D=void 0,{token:Ee,expiresAt:he}},signal:k.
-end.signal});if(!b())return void ne.close();k.client=ne,xc(ne,E),await ne.subscribe(y.tenant,y.pattern,{onMessage:d}),E(
-{state:"on",note:ii(ne)})}catch(D){if(!b())return;f(),o({state:"off",error:`The tail did not start. ${Cn(D)}`,note:""})}},
-[t,e,d,f]),h=fe(async(y,k,b)=>{let E=l.current;if(!E?.client)throw new Error("there is no connection; start the tail fir\
+"pagehide",f)),[f]);let p=pe(async y=>{f();let k={query:y,end:new AbortController};l.current=k;let b=()=>l.current===k,E=D=>{
+b()&&o(D)};E({state:"connecting",note:""});try{let D=await si(t,y,!1),ne=await Xo(e,{transports:["websocket","webtranspo\
+rt"],tokenProvider:async()=>{let{token:Ee,expires_at:fe}=D??await si(t,y,!0);return D=void 0,{token:Ee,expiresAt:fe}},signal:k.
+end.signal});if(!b())return void ne.close();k.client=ne,Sc(ne,E),await ne.subscribe(y.tenant,y.pattern,{onMessage:d}),E(
+{state:"on",note:ai(ne)})}catch(D){if(!b())return;f(),o({state:"off",error:`The tail did not start. ${Cn(D)}`,note:""})}},
+[t,e,d,f]),h=pe(async(y,k,b)=>{let E=l.current;if(!E?.client)throw new Error("there is no connection; start the tail fir\
 st");try{await E.client.publish(E.query.tenant,y,k,{delivery:b}),await E.client.flush()}catch(D){throw new Error(Cn(D))}},
 []),m=()=>{c.messages=[],c.shown=[],c.received=0,c.held=0,a(y=>y+1)},w=()=>{c.paused=!c.paused,i(c.paused),u()},v=l.current?.
 query.publish===!0;return{...n,error:n.error,messages:c.shown,received:c.received,held:c.held,paused:r,publishes:v,start:p,
-stop:f,pause:w,clear:m,publish:h}}var ii=t=>`by ${t.transport==="websocket"?"WebSocket":"WebTransport"} at ${t.edge}`,ri=(t,e,n)=>t.
-call("POST","live-token",{body:e,background:n});function xc(t,e){let n=(r="")=>e({state:"on",note:`${ii(t)}${r}`}),o=r=>e(
+stop:f,pause:w,clear:m,publish:h}}var ai=t=>`by ${t.transport==="websocket"?"WebSocket":"WebTransport"} at ${t.edge}`,si=(t,e,n)=>t.
+call("POST","live-token",{body:e,background:n});function Sc(t,e){let n=(r="")=>e({state:"on",note:`${ai(t)}${r}`}),o=r=>e(
 {state:"broken",note:r});t.on("disconnected",({error:r})=>o(`The connection is lost: ${Cn(r)} Messages of this time are \
 missed.`)),t.on("suspect",()=>o("Nothing comes any more; another connection is tried.")),t.on("recovered",()=>n()),t.on(
 "reconnected",({away:r})=>n(`, after ${(r/1e3).toFixed(1)} s without a connection`)),t.on("moved",()=>n()),t.on("slowCon\
@@ -1155,15 +1158,15 @@ sumer",({dropped:r})=>n(`; the edge dropped ${r} messages, since this page reads
 other edges, and nothing comes from there")),t.on("linkUp",()=>n()),t.on("publishError",({channel:r,code:i})=>n(`; the e\
 dge refused the message to ${r}: ${i}`)),t.on("subscriptionError",({code:r})=>o(`The edge refuses the subscription: ${r}\
 .`)),t.on("edgeError",({code:r,detail:i})=>n(`; ${r} ${i}`)),t.on("closed",({error:r})=>{r&&e({state:"off",error:`The ta\
-il has ended. ${Cn(r)}`,note:""})})}var Sc={bad_tenant:"That is no legal name of a tenant.",bad_channel:"That is no lega\
+il has ended. ${Cn(r)}`,note:""})})}var Tc={bad_tenant:"That is no legal name of a tenant.",bad_channel:"That is no lega\
 l name of a channel.",bad_pattern:"That is no legal pattern.",disconnected:"There is no connection now.",unreachable:"Th\
 e edge does not answer.",refused:"The edge refuses the connection, and the browser does not say why.",token_revoked:"Its\
  token was revoked.",token_expired:"Its token has expired.",permission_denied:"The token does not allow it.",payload_too_large:"\
-The payload is too large for this edge."};function Cn(t){return t instanceof _?t.cause instanceof q?K(t.cause):`${Sc[t.code]??
-K(t)} (${t.code})`:K(t)}var Tc=[["text","text"],["json","JSON"],["hex","hex"]],Ec={off:["plain","stopped"],connecting:["warn","connecting"],on:[
-"good","receiving"],broken:["bad","reconnecting"]};function ai({query:t}){let{api:e,session:n}=M(),o=H(),[r,i]=g(t.tenant??
-""),[a,l]=g(t.pattern??"#"),[c,u]=g(!1),[d,f]=g("text"),[p,h]=g(),m=si(e,n.live_url||location.origin),[w,v]=Ec[m.state],
-y=m.state!=="off",k=()=>{if(!de(r))return h("Name the tenant: 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots.");if(a==="")return h(
+The payload is too large for this edge."};function Cn(t){return t instanceof _?t.cause instanceof q?K(t.cause):`${Tc[t.code]??
+K(t)} (${t.code})`:K(t)}var Ec=[["text","text"],["json","JSON"],["hex","hex"]],Cc={off:["plain","stopped"],connecting:["warn","connecting"],on:[
+"good","receiving"],broken:["bad","reconnecting"]};function li({query:t}){let{api:e,session:n}=M(),o=H(),[r,i]=g(t.tenant??
+""),[a,l]=g(t.pattern??"#"),[c,u]=g(!1),[d,f]=g("text"),[p,h]=g(),m=ii(e,n.live_url||location.origin),[w,v]=Cc[m.state],
+y=m.state!=="off",k=()=>{if(!ue(r))return h("Name the tenant: 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots.");if(a==="")return h(
 "Name a pattern; # is every channel.");h(void 0),history.replaceState(null,"",$("live",{tenant:r,pattern:a})),m.start({tenant:r,
 pattern:a,publish:c&&o})};return s(C,{children:[s(Z,{text:"Live"}),s("p",{class:"quiet",children:"Shows messages as they\
  come. Each use is noted by the audit hook."}),s("form",{class:"filters","aria-label":"Live messages",onSubmit:b=>{b.preventDefault(),
@@ -1172,30 +1175,30 @@ b.trim()),mono:!0,readOnly:y,hint:"news.# for example"}),o&&!y&&s(ke,{label:"All
 hint:"To channels that the pattern matches."}),s("div",{class:"buttons",children:[y?s("button",{type:"button",onClick:m.
 stop,children:"Stop"}):s("button",{type:"submit",class:"primary",children:"Start"}),y&&s("button",{type:"button","aria-p\
 ressed":m.paused,onClick:m.pause,children:m.paused?"Resume":"Pause"})]})]}),s(Oe,{text:p??m.error}),s("p",{role:"status",
-"aria-label":"Connection",children:[s(O,{mood:w,children:v})," ",m.note]}),y&&m.publishes&&s(ms,{tail:m}),s("section",{"\
+"aria-label":"Connection",children:[s(O,{mood:w,children:v})," ",m.note]}),y&&m.publishes&&s(gs,{tail:m}),s("section",{"\
 aria-labelledby":"messages",children:[s("div",{class:"card-head",children:[s("h2",{id:"messages",children:"Messages"}),s(
 "span",{class:"quiet",children:[I(m.received,"message")," came",m.received>m.messages.length?`; the last ${m.messages.length}\
  are kept`:"",m.paused&&m.held>0?`; ${I(m.held,"message")} since the pause not shown`:""]}),s(z,{label:"Payload as",value:d,
-onInput:b=>f(b),options:Tc}),s("button",{type:"button",onClick:m.clear,children:"Clear"})]}),m.messages.length===0?s(L,{
+onInput:b=>f(b),options:Ec}),s("button",{type:"button",onClick:m.clear,children:"Clear"})]}),m.messages.length===0?s(L,{
 children:s("p",{children:y?"Nothing has come yet. Messages appear when a client publishes to a channel of this pattern.":
-"Name a tenant and a pattern, and press Start."})}):s(ps,{messages:m.messages,format:d})]})]})}function li(t){let e=[],n=(o,r)=>{r!==void 0&&e.push(`	${o} ${r}`)};n("name",Pn(t.name)),t.description&&n("description",
+"Name a tenant and a pattern, and press Start."})}):s(ms,{messages:m.messages,format:d})]})]})}function ci(t){let e=[],n=(o,r)=>{r!==void 0&&e.push(`	${o} ${r}`)};n("name",Pn(t.name)),t.description&&n("description",
 Pn(t.description)),t.tenant_prefix&&n("tenant_prefix",t.tenant_prefix),t.allow_ip_masks?.length&&n("allow_ip_masks",t.allow_ip_masks.
 join(" "));for(let o of["max_tokens","max_bytes","calls_per_second"])t[o]&&n(o,String(t[o]));return`master_token {env.MI\
 LLRACE_MASTER_TOKEN} {
 ${e.join(`
 `)}
 }`}function Pn(t){if(/^[\w.@~:/+-]+$/.test(t))return t;if(!/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069{}]/.
-test(t))return/["\\]/.test(t)?t.includes("`")?void 0:`\`${t}\``:`"${t}"`}var ci="Revoke the access tokens that it issued",di="Their connections end at once. Otherwise they stay valid until they\
- expire.",ui=t=>`master-tokens/${encodeURIComponent(t.id)}`;function hi({master:t,onClose:e,onDone:n}){let{api:o}=M(),[r,
-i]=g(!1);return s(me,{title:"Rotate the master token",submit:"Rotate",onClose:e,onConfirm:async()=>n(await o.call("POST",
-`${ui(t)}/rotate`,{body:{revoke_tokens:r}})),children:[s("p",{children:[s(T,{text:t.name})," gets a new secret, which is\
- shown once. The old one stops working at once."]}),s(ke,{label:ci,checked:r,onChange:i,hint:di})]})}function fi({master:t,
-onClose:e,onDone:n}){let{api:o}=M(),[r,i]=g(!1),[a,l]=g("");return s(me,{title:"Delete the master token",submit:"Delete",
+test(t))return/["\\]/.test(t)?t.includes("`")?void 0:`\`${t}\``:`"${t}"`}var di="Revoke the access tokens that it issued",ui="Their connections end at once. Otherwise they stay valid until they\
+ expire.",hi=t=>`master-tokens/${encodeURIComponent(t.id)}`;function fi({master:t,onClose:e,onDone:n}){let{api:o}=M(),[r,
+i]=g(!1);return s(de,{title:"Rotate the master token",submit:"Rotate",onClose:e,onConfirm:async()=>n(await o.call("POST",
+`${hi(t)}/rotate`,{body:{revoke_tokens:r}})),children:[s("p",{children:[s(T,{text:t.name})," gets a new secret, which is\
+ shown once. The old one stops working at once."]}),s(ke,{label:di,checked:r,onChange:i,hint:ui})]})}function pi({master:t,
+onClose:e,onDone:n}){let{api:o}=M(),[r,i]=g(!1),[a,l]=g("");return s(de,{title:"Delete the master token",submit:"Delete",
 danger:!0,onClose:e,onConfirm:async()=>{if(a!==t.name&&a!==t.id)throw new Error("what you typed is neither its name nor \
-its id");let{revoked_tokens:u}=await o.call("DELETE",ui(t),{body:{revoke_tokens:r}});n(`${t.name} was deleted.${r?` ${I(
+its id");let{revoked_tokens:u}=await o.call("DELETE",hi(t),{body:{revoke_tokens:r}});n(`${t.name} was deleted.${r?` ${I(
 u,"access token")} revoked with it.`:""}`)},children:[s("p",{children:[s(T,{text:t.name})," stops working at once, for g\
-ood. Its id is ",s(A,{text:t.id}),"."]}),s(ke,{label:ci,checked:r,onChange:i,hint:di}),s(x,{label:"Type the name to conf\
-irm",value:a,onInput:l,hint:"Its id does as well."})]})}function pi({made:t,rotated:e,onClose:n}){let o=[t.name,t.description??
+ood. Its id is ",s(A,{text:t.id}),"."]}),s(ke,{label:di,checked:r,onChange:i,hint:ui}),s(x,{label:"Type the name to conf\
+irm",value:a,onInput:l,hint:"Its id does as well."})]})}function mi({made:t,rotated:e,onClose:n}){let o=[t.name,t.description??
 ""].some(r=>r!==""&&Pn(r)===void 0);return s($t,{title:e?"The new secret":"The master token",label:"Master token",secret:t.
 token,onClose:n,children:[s("p",{children:["It is the ",e?"new ":"","secret of ",s(T,{text:t.name}),".",e&&t.revoked_tokens?
 ` ${I(t.revoked_tokens,"access token")} that it issued revoked.`:""]}),s(Ot,{label:"For an environment",text:`MILLRACE_M\
@@ -1203,9 +1206,9 @@ ASTER_TOKEN=${t.token}`,copy:"Copy the environment line"}),s("details",{children
 s("p",{children:["Only to keep it in the configuration in place of the store, in the block ",s("code",{children:"pubsub"}),
 " of the global options, with the line above in the environment of Caddy. It is ",s("em",{children:"static"})," then: th\
 e configuration counts, and this page shows it but cannot change it."]}),o&&s("p",{children:"Its name or description can\
-not be written in a Caddyfile, so the line for it is left out."}),s(Ot,{label:"Lines for a Caddyfile",text:li(t),copy:"C\
+not be written in a Caddyfile, so the line for it is left out."}),s(Ot,{label:"Lines for a Caddyfile",text:ci(t),copy:"C\
 opy the Caddyfile lines"})]})]})}function Lo({master:t,onClose:e,onCreated:n,onSaved:o}){let{api:r}=M(),i=re(),[a]=g(()=>Br(t)),[l,c]=g(a),u=ro(l),d=h=>m=>c(
-w=>({...w,[h]:m})),f=pt(l.prefix);return s(we,{title:t?"Edit the master token":"New master token",onClose:e,children:s(pe,
+w=>({...w,[h]:m})),f=pt(l.prefix);return s(we,{title:t?"Edit the master token":"New master token",onClose:e,children:s(me,
 {action:i,submit:t?"Save":"Create",onSubmit:async()=>{if(l.name==="")throw new Error("give it a name, so that others kno\
 w what it is for");if(!Jr(l))throw new Error("correct the fields that are marked");if(!t)return n(await r.call("POST","m\
 aster-tokens",{body:Nt(l)}));let h=Hr(a,l);Object.keys(h).length>0&&await r.call("PATCH",`master-tokens/${encodeURIComponent(
@@ -1217,15 +1220,15 @@ error:u.prefix,hint:f===""?"The app's namespace. Empty: every tenant of the over
 hint:"Who may use it: one address or CIDR a line. Empty: every address."}),s("fieldset",{children:[s("legend",{children:"\
 Quotas"}),s("p",{class:"help",children:"Left empty, the default of the edge applies."}),s("div",{class:"row",children:[s(
 x,{label:"Access tokens",value:l.maxTokens,onInput:d("maxTokens"),error:u.maxTokens}),s(x,{label:"Bytes in the store",value:l.
-maxBytes,onInput:d("maxBytes"),error:u.maxBytes}),s(x,{label:"Calls a second",value:l.calls,onInput:d("calls"),error:u.calls})]})]})]})})}var An=25,Cc=3e4;function mi(){let{api:t,notify:e}=M(),n=H(),[o,r]=g(),i=ee("masters",Cc,u=>t.get("master-tokens",u)),a=()=>r(
+maxBytes,onInput:d("maxBytes"),error:u.maxBytes}),s(x,{label:"Calls a second",value:l.calls,onInput:d("calls"),error:u.calls})]})]})]})})}var An=25,Pc=3e4;function gi(){let{api:t,notify:e}=M(),n=H(),[o,r]=g(),i=ee("masters",Pc,u=>t.get("master-tokens",u)),a=()=>r(
 void 0),l=u=>{a(),e(u),i.refresh()},c=(u,d)=>{r({what:"secret",made:u,rotated:d}),i.refresh()};return s(C,{children:[s(Z,
 {text:"Master tokens",children:n&&s("button",{type:"button",class:"primary",onClick:()=>r({what:"new"}),children:"New ma\
 ster token"})}),s("p",{class:"quiet",children:"With a master token, the backend of an app issues access tokens to its cl\
-ients."}),s(Y,{error:i.error,known:i.data!==void 0}),!i.data&&!i.error&&s(W,{what:"the master tokens"}),i.data&&s(Pc,{masters:i.
+ients."}),s(Y,{error:i.error,known:i.data!==void 0}),!i.data&&!i.error&&s(W,{what:"the master tokens"}),i.data&&s(Ac,{masters:i.
 data.master_tokens??[],onOpen:r}),o?.what==="new"&&s(Lo,{master:void 0,onClose:a,onCreated:u=>c(u,!1),onSaved:l}),o?.what===
-"edit"&&s(Lo,{master:o.master,onClose:a,onCreated:u=>c(u,!1),onSaved:u=>l(`${u} was saved.`)}),o?.what==="rotate"&&s(hi,
-{master:o.master,onClose:a,onDone:u=>c(u,!0)}),o?.what==="delete"&&s(fi,{master:o.master,onClose:a,onDone:l}),o?.what===
-"secret"&&s(pi,{made:o.made,rotated:o.rotated,onClose:a})]})}function Pc({masters:t,onOpen:e}){let n=H(),[o,r]=g(""),[i,
+"edit"&&s(Lo,{master:o.master,onClose:a,onCreated:u=>c(u,!1),onSaved:u=>l(`${u} was saved.`)}),o?.what==="rotate"&&s(fi,
+{master:o.master,onClose:a,onDone:u=>c(u,!0)}),o?.what==="delete"&&s(pi,{master:o.master,onClose:a,onDone:l}),o?.what===
+"secret"&&s(mi,{made:o.made,rotated:o.rotated,onClose:a})]})}function Ac({masters:t,onOpen:e}){let n=H(),[o,r]=g(""),[i,
 a]=g(1);if(t.length===0)return s(L,{children:[s("p",{children:"There is no master token yet."}),s("p",{children:n?"Make \
 one with the button above, and give its secret to the backend of your app.":"A manager can make one here."})]});let l=o.
 toLowerCase(),c=t.filter(d=>`${d.id}
@@ -1233,35 +1236,35 @@ ${d.name}
 ${d.tenant_prefix}`.toLowerCase().includes(l)),u=Math.min(i,Math.max(1,Math.ceil(c.length/An)));return s(C,{children:[t.
 length>8&&s("div",{class:"filters",children:[s(x,{label:"Find",value:o,onInput:r,hint:"By name, prefix or id."}),s("p",{
 class:"quiet",role:"status",children:[c.length," of ",I(t.length,"master token")]})]}),s("div",{class:"cards",children:c.
-slice((u-1)*An,u*An).map(d=>s(Ac,{master:d,onOpen:e},d.id))}),c.length===0&&s(L,{children:"None has this in its name, pr\
-efix or id. Type less of it."}),s(ye,{page:u,more:u*An<c.length,onPrevious:()=>a(u-1),onNext:()=>a(u+1)})]})}function Ac({
+slice((u-1)*An,u*An).map(d=>s(Mc,{master:d,onOpen:e},d.id))}),c.length===0&&s(L,{children:"None has this in its name, pr\
+efix or id. Type less of it."}),s(ye,{page:u,more:u*An<c.length,onPrevious:()=>a(u-1),onNext:()=>a(u+1)})]})}function Mc({
 master:t,onOpen:e}){let n=H(),{name:o}=t;return s("article",{class:"card","aria-label":`Master token ${o}`,children:[s("\
 div",{class:"card-head",children:[s("h2",{children:s(T,{text:o,most:64})}),t.static&&s(O,{children:"in the Caddyfile"})]}),
 t.description&&s("p",{children:s(T,{text:t.description,most:200})}),s(ce,{of:[["Tenant prefix",t.tenant_prefix?s(A,{text:t.
-tenant_prefix},"prefix"):"none: every tenant"],["Address masks",s(Mc,{masks:t.allow_ip_masks??[]},"masks")],["Quotas",$c(
+tenant_prefix},"prefix"):"none: every tenant"],["Address masks",s($c,{masks:t.allow_ip_masks??[]},"masks")],["Quotas",Oc(
 t),"wide"],!t.static&&["Made",s(F,{at:t.created_at},"made")],["Id",s(A,{text:t.id},"id"),"wide"]]}),t.static?s("p",{class:"\
 quiet",children:"To change it, edit its master_token block in the configuration, and reload."}):n&&s("div",{class:"butto\
 ns",children:[s("button",{type:"button","aria-label":`Edit ${o}`,onClick:()=>e({what:"edit",master:t}),children:"Edit"}),
 s("button",{type:"button","aria-label":`Rotate ${o}`,onClick:()=>e({what:"rotate",master:t}),children:"Rotate"}),s("butt\
-on",{type:"button","aria-label":`Delete ${o}`,onClick:()=>e({what:"delete",master:t}),children:"Delete"})]})]})}function Mc({
+on",{type:"button","aria-label":`Delete ${o}`,onClick:()=>e({what:"delete",master:t}),children:"Delete"})]})]})}function $c({
 masks:t}){return t.length===0?s(C,{children:"none: every address"}):s("span",{class:"list",children:[t.slice(0,8).map(e=>s(
-A,{text:e},e)),t.length>8&&s("span",{children:["and ",t.length-8," more"]})]})}function $c(t){let e=[t.max_tokens&&I(t.max_tokens,
+A,{text:e},e)),t.length>8&&s("span",{children:["and ",t.length-8," more"]})]})}function Oc(t){let e=[t.max_tokens&&I(t.max_tokens,
 "access token"),t.max_bytes&&`${B(t.max_bytes)} in the store`,t.calls_per_second&&`${P(t.calls_per_second)} calls a seco\
-nd`].filter(n=>n);return e.length===0?"the edge's defaults":e.join(", ")}function gi(t,e,n=180){let o=t.filter(c=>(c[e]??[]).length>0&&c.interval_seconds>0),r=new Array(n).fill(null);if(o.length===
-0)return r;let i=Oc(o.map(c=>c.end)),a=o.map(c=>Math.abs(c.end-i)>60?i:c.end),l=Math.min(...a);for(let[c,u]of o.entries()){
+nd`].filter(n=>n);return e.length===0?"the edge's defaults":e.join(", ")}function bi(t,e,n=180){let o=t.filter(c=>(c[e]??[]).length>0&&c.interval_seconds>0),r=new Array(n).fill(null);if(o.length===
+0)return r;let i=Ic(o.map(c=>c.end)),a=o.map(c=>Math.abs(c.end-i)>60?i:c.end),l=Math.min(...a);for(let[c,u]of o.entries()){
 let d=Math.round(((a[c]??l)-l)/u.interval_seconds),f=u[e];for(let p=n-1;p>=0;p--){let h=f[f.length-1-d-(n-1-p)];if(h===void 0)
-break;r[p]=(r[p]??0)+h}}return r}function Oc(t){let e=[...t].sort((n,o)=>n-o);return e[Math.floor(e.length/2)]??0}function Uo(t){
-return t?.[t.length-1]??0}function bi(t){let e=t.filter(o=>o!==null),n=e[e.length-1];if(n!==void 0)return{min:Math.min(...e),
+break;r[p]=(r[p]??0)+h}}return r}function Ic(t){let e=[...t].sort((n,o)=>n-o);return e[Math.floor(e.length/2)]??0}function Uo(t){
+return t?.[t.length-1]??0}function yi(t){let e=t.filter(o=>o!==null),n=e[e.length-1];if(n!==void 0)return{min:Math.min(...e),
 now:n,max:Math.max(...e)}}function Bo(t){let e=new Map;for(let n of t)for(let[o,r]of Object.entries(n??{}))e.set(o,(e.get(
-o)??0)+r);return[...e].sort((n,o)=>o[1]-n[1]||n[0].localeCompare(o[0]))}var Jo=40;function Ic(t,e){let n="",o=!1;for(let[r,i]of t.entries()){if(i===null){o=!1;continue}let a=Jo-i/e*(Jo-2)-1;n+=
-`${o?"L":"M"}${r} ${a.toFixed(1)}`,o=!0}return n}function yi({label:t,series:e,format:n}){let o=bi(e);if(!o)return s("p",
-{class:"quiet",children:"No figures yet. The first come within seconds."});let r=Ic(e,o.max||1),i=`min ${n(o.min)}, now ${n(
+o)??0)+r);return[...e].sort((n,o)=>o[1]-n[1]||n[0].localeCompare(o[0]))}var Jo=40;function Rc(t,e){let n="",o=!1;for(let[r,i]of t.entries()){if(i===null){o=!1;continue}let a=Jo-i/e*(Jo-2)-1;n+=
+`${o?"L":"M"}${r} ${a.toFixed(1)}`,o=!0}return n}function wi({label:t,series:e,format:n}){let o=yi(e);if(!o)return s("p",
+{class:"quiet",children:"No figures yet. The first come within seconds."});let r=Rc(e,o.max||1),i=`min ${n(o.min)}, now ${n(
 o.now)}, max ${n(o.max)}`;return s("figure",{class:"chart",children:[s("svg",{viewBox:`0 0 ${e.length-1} ${Jo}`,preserveAspectRatio:"\
 none",role:"img","aria-label":`${t}, the last 15 minutes: ${i}`,children:s("path",{d:r,class:"line"})}),s("figcaption",{
-"aria-hidden":"true",children:i})]})}function vi(){let{api:t}=M(),{data:e,error:n}=ee("overview",5e3,r=>t.get("overview",r)),o=e?.edges??[];return s(C,{children:[
-s(Z,{text:"Overview"}),s(Y,{error:n,known:e!==void 0}),e?s(Rc,{edges:o}):!n&&s(W,{what:"the figures"})]})}function Rc({edges:t}){
+"aria-hidden":"true",children:i})]})}function _i(){let{api:t}=M(),{data:e,error:n}=ee("overview",5e3,r=>t.get("overview",r)),o=e?.edges??[];return s(C,{children:[
+s(Z,{text:"Overview"}),s(Y,{error:n,known:e!==void 0}),e?s(Nc,{edges:o}):!n&&s(W,{what:"the figures"})]})}function Nc({edges:t}){
 let e=t.filter(c=>c.answered&&c.status),n=e.flatMap(c=>c.samples??[]),o=c=>e.reduce((u,d)=>u+c(d),0),r=c=>Bo(e.map(u=>u.
-recent?.[c]??void 0)),i=Bo(e.map(c=>c.status?.connections??void 0)),a=o(c=>c.status?.max_connections??0),l=o(_i);return s(
+recent?.[c]??void 0)),i=Bo(e.map(c=>c.status?.connections??void 0)),a=o(c=>c.status?.max_connections??0),l=o(ki);return s(
 C,{children:[s(Ye,{edges:t,missing:["The figures leave it out.","The figures leave them out."]}),s("div",{class:"tiles",
 children:[s(Wo,{title:"Connections",value:P(l),chart:{samples:n,figure:"connections",format:P},note:s(C,{children:[i.map(
 ([c,u])=>s("span",{children:[Ve(c)," ",P(u)]},c)),a>0&&s("span",{children:["of ",P(a)," at most"]})]})}),s($n,{title:"Me\
@@ -1269,85 +1272,85 @@ ssages a second",figure:"messages_in",samples:n,note:"published by clients"}),s(
 deliveries",samples:n,note:"to subscribers"}),s($n,{title:"Drops a second",figure:"dropped",samples:n,note:"deliveries t\
 hat were dropped"}),s($n,{title:"Refusals a second",figure:"refused",samples:n,note:"ERR lines to clients"}),s(Wo,{title:"\
 Memory",value:B(o(c=>c.status?.memory_bytes??0)),chart:{samples:n,figure:"memory_bytes",format:B},note:s("span",{children:e.
-length===1?"of the process":`of ${I(e.length,"process","processes")}`})}),s(wi,{title:"Token store",edges:e,state:c=>s(ht,
-{status:c.status})}),s(wi,{title:"Broker",edges:e,state:c=>s(ft,{status:c.status})})]}),s("div",{class:"columns",children:[
+length===1?"of the process":`of ${I(e.length,"process","processes")}`})}),s(vi,{title:"Token store",edges:e,state:c=>s(ht,
+{status:c.status})}),s(vi,{title:"Broker",edges:e,state:c=>s(ft,{status:c.status})})]}),s("div",{class:"columns",children:[
 s(On,{title:"Dropped deliveries",counts:r("dropped"),none:"None was dropped."}),s(On,{title:"Refusals by code",counts:r(
 "refused"),none:"Nothing was refused."}),s(On,{title:"Refused handshakes",counts:r("handshakes_refused"),none:"No client\
  was turned away."}),s(On,{title:"Slow clients disconnected",counts:r("slow_disconnects"),none:"No client was too slow."})]}),
 s("section",{"aria-labelledby":"by-edge",children:[s("h2",{id:"by-edge",children:"By edge"}),t.length===0?s(L,{children:s(
-"p",{children:"No edge is known yet. This one appears within seconds."})}):s(te,{label:"Figures by edge",columns:Nc,rows:t,
-keyOf:c=>c.id})]})]})}var Ho=3;function wi(t){let{title:e,edges:n,state:o}=t;return s("section",{class:"card tile","aria\
+"p",{children:"No edge is known yet. This one appears within seconds."})}):s(te,{label:"Figures by edge",columns:Dc,rows:t,
+keyOf:c=>c.id})]})]})}var Ho=3;function vi(t){let{title:e,edges:n,state:o}=t;return s("section",{class:"card tile","aria\
 -label":e,children:[s("h2",{children:e}),n.slice(0,Ho).map(r=>s("div",{class:"state-line",children:[n.length>1&&s("p",{class:"\
 quiet",children:s(T,{text:r.name,most:40})}),o(r)]},r.id)),n.length>Ho&&s("p",{class:"quiet",children:["and ",n.length-Ho,
-" more, see below"]})]})}var _i=t=>Object.values(t.status?.connections??{}).reduce((e,n)=>e+n,0);function Mn(t,e){return t.
-answered&&t.samples?Pt(Uo(t.samples[e])):"–"}var Nc=[{label:"Edge",cell:t=>s(C,{children:[s(T,{text:t.name})," ",s(Mt,
-{edge:t}),!t.answered&&s(O,{mood:"bad",children:"no answer"})]})},{label:"Connections",number:!0,cell:t=>t.status?P(_i(t)):
+" more, see below"]})]})}var ki=t=>Object.values(t.status?.connections??{}).reduce((e,n)=>e+n,0);function Mn(t,e){return t.
+answered&&t.samples?Pt(Uo(t.samples[e])):"–"}var Dc=[{label:"Edge",cell:t=>s(C,{children:[s(T,{text:t.name})," ",s(Mt,
+{edge:t}),!t.answered&&s(O,{mood:"bad",children:"no answer"})]})},{label:"Connections",number:!0,cell:t=>t.status?P(ki(t)):
 "–"},{label:"Messages/s",number:!0,cell:t=>Mn(t,"messages_in")},{label:"Deliveries/s",number:!0,cell:t=>Mn(t,"deliveri\
 es")},{label:"Drops/s",number:!0,cell:t=>Mn(t,"dropped")},{label:"Refusals/s",number:!0,cell:t=>Mn(t,"refused")},{label:"\
 Memory",number:!0,cell:t=>t.status?B(t.status.memory_bytes):"–"},{label:"Token store",cell:t=>s(ht,{status:t.status})},
 {label:"Broker",cell:t=>s(ft,{status:t.status})}];function Wo({title:t,value:e,note:n,chart:o}){return s("section",{class:"\
 card tile","aria-label":t,children:[s("h2",{children:t}),s("p",{class:"value",children:e}),s("p",{class:"note-line",children:n}),
-s(yi,{label:t,series:gi(o.samples,o.figure),format:o.format})]})}function $n({title:t,figure:e,samples:n,note:o}){let r=n.
+s(wi,{label:t,series:bi(o.samples,o.figure),format:o.format})]})}function $n({title:t,figure:e,samples:n,note:o}){let r=n.
 reduce((i,a)=>i+Uo(a[e]),0);return s(Wo,{title:t,value:Pt(r),note:s("span",{children:o}),chart:{samples:n,figure:e,format:Pt}})}
 function On({title:t,counts:e,none:n}){return s("section",{class:"card reasons","aria-label":t,children:[s("h2",{children:t}),
 s("p",{class:"quiet",children:"in the last 15 minutes"}),e.length===0?s("p",{children:n}):s("dl",{class:"counts",children:e.
-map(([o,r])=>s("div",{children:[s("dt",{children:s("code",{children:o})}),s("dd",{children:P(r)})]},o))})]})}function ki({query:t,names:e,onAgain:n}){let{presence:o,among:r}=t,[i,a]=g({presence:o,among:r});le(()=>a({presence:o,among:r}),
-[o,r]);let l=f=>p=>a(h=>({...h,[f]:p.trim()})),c=i.among.replace(/\*$/,""),u=c!==""&&!de(c),d=i.presence!==""&&!e.includes(
+map(([o,r])=>s("div",{children:[s("dt",{children:s("code",{children:o})}),s("dd",{children:P(r)})]},o))})]})}function xi({query:t,names:e,onAgain:n}){let{presence:o,among:r}=t,[i,a]=g({presence:o,among:r});le(()=>a({presence:o,among:r}),
+[o,r]);let l=f=>p=>a(h=>({...h,[f]:p.trim()})),c=i.among.replace(/\*$/,""),u=c!==""&&!ue(c),d=i.presence!==""&&!e.includes(
 i.presence)?[i.presence]:[];return s("search",{children:s("form",{class:"filters","aria-label":"Filter tenants",onSubmit:f=>{
 if(f.preventDefault(),u)return;let p=$("presence",{...t,...i});p===$("presence",t)?n():location.hash=p},children:[s(z,{label:"\
 In presence",value:i.presence,onInput:l("presence"),options:[["","all"],...[...e,...d].map(f=>[f,f])]}),s(x,{label:"Of t\
 enant",value:i.among,onInput:l("among"),mono:!0,error:u?"A tenant has 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots.":void 0,
 hint:"The whole name, or its beginning and *."}),s("div",{class:"buttons",children:[s("button",{type:"submit",class:"pri\
-mary",children:"Filter"}),s("a",{class:"button",href:$("presence",{...t,presence:"",among:""}),children:"Clear"})]})]})})}var Dc=100,Fc=5e3;function xi({query:t}){let e=G(null),[n,o]=g(0),{tenant:r}=t;return R(()=>{r!==""&&e.current?.focus()},
-[r]),s("section",{"aria-labelledby":"members",children:[s("h2",{id:"members",tabIndex:-1,ref:e,children:"Members"}),s(jc,
-{query:t,onAgain:()=>o(i=>i+1)}),de(r)&&s(Xc,{query:t},J({tenant:r,pattern:t.pattern,subject:t.subject,again:n}))]})}function jc({
+mary",children:"Filter"}),s("a",{class:"button",href:$("presence",{...t,presence:"",among:""}),children:"Clear"})]})]})})}var Fc=100,jc=5e3;function Si({query:t}){let e=G(null),[n,o]=g(0),{tenant:r}=t;return R(()=>{r!==""&&e.current?.focus()},
+[r]),s("section",{"aria-labelledby":"members",children:[s("h2",{id:"members",tabIndex:-1,ref:e,children:"Members"}),s(Xc,
+{query:t,onAgain:()=>o(i=>i+1)}),ue(r)&&s(Lc,{query:t},J({tenant:r,pattern:t.pattern,subject:t.subject,again:n}))]})}function Xc({
 query:t,onAgain:e}){let{tenant:n,pattern:o,subject:r}=t,[i,a]=g({tenant:n,pattern:o,subject:r}),[l,c]=g(!1);le(()=>a({tenant:n,
-pattern:o,subject:r}),[n,o,r]);let u=f=>p=>a(h=>({...h,[f]:p})),d=i.tenant===""?l:!de(i.tenant);return s("search",{children:s(
-"form",{class:"filters","aria-label":"Who is present",onSubmit:f=>{if(f.preventDefault(),c(i.tenant===""),!de(i.tenant))
+pattern:o,subject:r}),[n,o,r]);let u=f=>p=>a(h=>({...h,[f]:p})),d=i.tenant===""?l:!ue(i.tenant);return s("search",{children:s(
+"form",{class:"filters","aria-label":"Who is present",onSubmit:f=>{if(f.preventDefault(),c(i.tenant===""),!ue(i.tenant))
 return;let p=$("presence",{...t,...i});p===$("presence",t)?e():location.hash=p},children:[s(x,{label:"Tenant",value:i.tenant,
 onInput:f=>u("tenant")(f.trim()),mono:!0,error:d?"A tenant has 1 to 128 of a-z A-Z 0-9 _ - ~ @ and dots.":void 0}),s(x,{
 label:"Pattern",value:i.pattern,onInput:f=>u("pattern")(f.trim()),mono:!0,hint:"room.* for example; nothing: all."}),s(x,
 {label:"Subject",value:i.subject,onInput:u("subject"),hint:"The whole subject."}),s("div",{class:"buttons",children:s("b\
-utton",{type:"submit",class:"primary",children:"Show"})})]})})}function Xc({query:t}){let{api:e}=M(),[n,o]=g([""]),{tenant:r,
-pattern:i,subject:a}=t,l=`presences/members${J({tenant:r,pattern:i,subject:a,limit:Dc,cursor:n[n.length-1]})}`,{data:c,stale:u,
-error:d}=ee(l,Fc,p=>e.get(l,p)),f=c?.members??[];return s(C,{children:[s(Y,{error:d,known:c!==void 0}),!c&&!d&&s(W,{what:"\
+utton",{type:"submit",class:"primary",children:"Show"})})]})})}function Lc({query:t}){let{api:e}=M(),[n,o]=g([""]),{tenant:r,
+pattern:i,subject:a}=t,l=`presences/members${J({tenant:r,pattern:i,subject:a,limit:Fc,cursor:n[n.length-1]})}`,{data:c,stale:u,
+error:d}=ee(l,jc,p=>e.get(l,p)),f=c?.members??[];return s(C,{children:[s(Y,{error:d,known:c!==void 0}),!c&&!d&&s(W,{what:"\
 the members"}),c&&s("p",{children:[I(c.total.members,"member")," in ",I(c.total.channels,"channel")," of"," ",s(A,{text:i===
 ""?"#":i})," in ",s(A,{text:r}),", the oldest first.",a!==""&&s(C,{children:[" ","Only ",s(T,{text:a,most:128})," is lis\
-ted."]})]}),f.length>0&&s(te,{label:"Members",columns:Uc,rows:f,keyOf:Lc,busy:u}),c&&!u&&f.length===0&&n.length===1&&s(L,
+ted."]})]}),f.length>0&&s(te,{label:"Members",columns:Bc,rows:f,keyOf:Uc,busy:u}),c&&!u&&f.length===0&&n.length===1&&s(L,
 {children:s("p",{children:a===""?"Nobody is present there now.":"This subject is not present there now."})}),s(ye,{page:n.
-length,more:!u&&(c?.next_cursor??"")!=="",onPrevious:()=>o(n.slice(0,-1)),onNext:()=>o([...n,c?.next_cursor??""])})]})}var Lc=({
+length,more:!u&&(c?.next_cursor??"")!=="",onPrevious:()=>o(n.slice(0,-1)),onNext:()=>o([...n,c?.next_cursor??""])})]})}var Uc=({
 channel:t,subject:e})=>`${t}
-${e}`,Uc=[{label:"Channel",cell:({channel:t})=>s(A,{text:t,most:120})},{label:"Subject",cell:({subject:t})=>s("a",{href:$(
+${e}`,Bc=[{label:"Channel",cell:({channel:t})=>s(A,{text:t,most:120})},{label:"Subject",cell:({subject:t})=>s("a",{href:$(
 "connections",{subject:t}),"aria-label":`Connections of ${$e(t,60)}`,children:s(T,{text:t,most:60})})},{label:"Since",cell:({
-since:t})=>s(F,{at:t})},{label:"Info",cell:({info:t})=>t?s(A,{text:JSON.stringify(t)}):s(C,{children:"–"})}];var Bc=50,Jc=8,Hc=1e4;function Si({query:t}){let{api:e}=M(),[n,o]=g([""]),r={presence:t.presence??"",among:t.among??"",tenant:t.
+since:t})=>s(F,{at:t})},{label:"Info",cell:({info:t})=>t?s(A,{text:JSON.stringify(t)}):s(C,{children:"–"})}];var Jc=50,Hc=8,Wc=1e4;function Ti({query:t}){let{api:e}=M(),[n,o]=g([""]),r={presence:t.presence??"",among:t.among??"",tenant:t.
 tenant??"",pattern:t.pattern??"",subject:t.subject??""},i=J({presence:r.presence,tenant:r.among});R(()=>o([""]),[i]);let a=`\
-presences${J({presence:r.presence,tenant:r.among,limit:Bc,cursor:n[n.length-1]})}`,{data:l,stale:c,error:u,refresh:d}=ee(
-a,Hc,async w=>{try{return await e.get(a,w)}catch(v){if(v instanceof q&&v.code==="no_presences")return"none";throw v}}),f=l===
+presences${J({presence:r.presence,tenant:r.among,limit:Jc,cursor:n[n.length-1]})}`,{data:l,stale:c,error:u,refresh:d}=ee(
+a,Wc,async w=>{try{return await e.get(a,w)}catch(v){if(v instanceof q&&v.code==="no_presences")return"none";throw v}}),f=l===
 "none"?void 0:l,p=f?.totals??[],h=p.reduce((w,v)=>w+v.tenants,0),m=f?.presences??[];return s(C,{children:[s(Z,{text:"Pre\
 sence"}),s("p",{class:"quiet",children:"Who has said that they are in a channel, at all edges: each edge knows that of t\
-he others."}),s(Y,{error:u,known:l!==void 0}),!l&&!u&&s(W,{what:"who is present"}),l==="none"&&s(Wc,{}),f&&s(C,{children:[
-s(qc,{totals:p}),s("section",{"aria-labelledby":"tenants",children:[s("h2",{id:"tenants",children:"By tenant"}),(i!==""||
-h>Jc)&&s(ki,{query:r,names:p.map(({presence:w})=>w),onAgain:d}),m.length>0&&s(te,{label:"Where somebody is present",columns:Gc(
-r,p),rows:m,keyOf:zc,busy:c}),!c&&m.length===0&&n.length===1&&s(L,{children:i===""?s("p",{children:"Nobody is present no\
+he others."}),s(Y,{error:u,known:l!==void 0}),!l&&!u&&s(W,{what:"who is present"}),l==="none"&&s(qc,{}),f&&s(C,{children:[
+s(zc,{totals:p}),s("section",{"aria-labelledby":"tenants",children:[s("h2",{id:"tenants",children:"By tenant"}),(i!==""||
+h>Hc)&&s(xi,{query:r,names:p.map(({presence:w})=>w),onAgain:d}),m.length>0&&s(te,{label:"Where somebody is present",columns:Kc(
+r,p),rows:m,keyOf:Gc,busy:c}),!c&&m.length===0&&n.length===1&&s(L,{children:i===""?s("p",{children:"Nobody is present no\
 w. Clients appear here when they join a channel of a presence."}):s("p",{children:"Nobody is present there. Ask for less\
 , or clear the filters."})}),s(ye,{page:n.length,more:!c&&(f.next_cursor??"")!=="",onPrevious:()=>o(n.slice(0,-1)),onNext:()=>o(
-[...n,f.next_cursor??""])})]}),s(xi,{query:r})]})]})}function Wc(){return s(L,{children:[s("p",{children:"No presence is\
+[...n,f.next_cursor??""])})]}),s(Si,{query:r})]})]})}function qc(){return s(L,{children:[s("p",{children:"No presence is\
  configured at this edge: it does not know who is where."}),s("p",{children:["Clients may say that they are in the chann\
 els of a presence:"," ",s("code",{children:"presence <name> { channels … }"})," in the block ",s("code",{children:"pub\
-sub"})," of the Caddyfile. docs/configuration.md has its options."]})]})}function qc({totals:t}){return s("div",{class:"\
+sub"})," of the Caddyfile. docs/configuration.md has its options."]})]})}function zc({totals:t}){return s("div",{class:"\
 cards",children:t.map(e=>s("article",{class:"card","aria-label":`Presence ${e.presence}`,children:[s("div",{class:"card-\
 head",children:s("h2",{children:s(T,{text:e.presence})})}),s(ce,{of:[["Tenants",P(e.tenants)],["Members",P(e.members)],[
-"At most of a tenant",P(e.max_members)]]})]},e.presence))})}var zc=({presence:t,tenant:e})=>`${t}:${e}`;function Gc(t,e){
+"At most of a tenant",P(e.max_members)]]})]},e.presence))})}var Gc=({presence:t,tenant:e})=>`${t}:${e}`;function Kc(t,e){
 let n=new Map(e.map(o=>[o.presence,o.max_members]));return[{label:"Tenant",cell:({tenant:o})=>s(A,{text:o})},{label:"Pre\
 sence",cell:({presence:o})=>s(T,{text:o})},{label:"Members",number:!0,cell:({presence:o,members:r})=>`${P(r)} of ${P(n.get(
 o)??r)}`},{label:"Who",cell:({tenant:o})=>s("a",{class:"button","aria-label":`Show who is present in ${o}`,href:$("prese\
-nce",{presence:t.presence,among:t.among,tenant:o}),children:"Show"})}]}var Ti=[{name:"overview",label:"Overview",component:vi},{name:"master-tokens",label:"Master tokens",component:mi},{name:"\
+nce",{presence:t.presence,among:t.among,tenant:o}),children:"Show"})}]}var Ei=[{name:"overview",label:"Overview",component:_i},{name:"master-tokens",label:"Master tokens",component:gi},{name:"\
 tokens",label:"Access tokens",component:zr},{name:"connections",label:"Connections",component:Zr},{name:"presence",label:"\
-Presence",component:Si},{name:"live",label:"Live",component:ai,tail:!0},{name:"histories",label:"Histories",component:hs},
+Presence",component:Ti},{name:"live",label:"Live",component:li,tail:!0},{name:"histories",label:"Histories",component:fs},
 {name:"edges",label:"Edges",component:ns}];var In=class extends He{state={};static getDerivedStateFromError(e){return{error:e}}render(){return this.state.error===void 0?
 this.props.children:s("div",{role:"alert",class:"errors",children:[s("p",{class:"note bad",children:["This screen cannot\
  be shown, which is a fault of the console. ",K(this.state.error)]}),s("button",{type:"button",onClick:()=>this.setState(
-{error:void 0}),children:"Try again"})]})}};function Ei(t){let{base:e,session:n,links:o,current:r,result:i,ended:a,children:l}=t;return s(C,{children:[s("a",{class:"\
+{error:void 0}),children:"Try again"})]})}};function Ci(t){let{base:e,session:n,links:o,current:r,result:i,ended:a,children:l}=t;return s(C,{children:[s("a",{class:"\
 skip",href:"#main",onClick:c=>{c.preventDefault(),document.getElementById("main")?.focus()},children:"Skip to the conten\
 t"}),s("header",{class:"top",children:[s("a",{class:"brand",href:$("overview"),children:[s("img",{src:new URL("icon.svg",
 e).href,alt:"",width:"28",height:"28"}),s("span",{children:"Millrace"})]}),s("nav",{"aria-label":"Screens",children:s("u\
@@ -1358,40 +1361,40 @@ children:[a&&s("p",{class:"note warn with-button",children:[s("span",{children:"
 is up to date."}),s("button",{type:"button",onClick:t.onSignIn,children:"Sign in"})]}),s("div",{role:"status","aria-labe\
 l":"Result",class:"result",children:i&&s("p",{class:"note good with-button",children:[s("span",{children:i}),s("button",
 {type:"button",class:"link",onClick:t.onDismiss,children:"Dismiss"})]})}),l]})]})}async function qo(t,e,n){try{return await t.call("POST",e,{body:n,bare:!0})}catch(o){throw o instanceof q&&o.retryAfter>
-0&&o.code==="too_many_attempts"?new Error(`too many attempts to sign in; try again in ${ze(o.retryAfter*1e3)}`):o}}function Ci({
+0&&o.code==="too_many_attempts"?new Error(`too many attempts to sign in; try again in ${ze(o.retryAfter*1e3)}`):o}}function Pi({
 api:t,session:e,onSession:n}){let[o,r]=g(""),[i,a]=g(""),l=re(),c=e.auth==="caddy",u=async()=>{if(!c&&(o===""||i===""))throw new Error(
 "type your name and your password");try{n(await qo(t,"session",c?{}:{name:o,password:i}))}finally{a("")}};return s("main",
 {id:"main",class:"sign-in",children:s("section",{class:"card",children:[s("h1",{tabIndex:-1,children:"Sign in"}),s("p",{
 class:"quiet",children:"The console of this Millrace edge is for its operators."}),c&&e.user?s("p",{children:["The authe\
 ntication in front of the console names you ",s(T,{text:e.user}),"."]}):null,c&&!e.user?s("p",{class:"note warn",children:"\
-The authentication in front of the console names nobody. Sign in there, then load this page again."}):null,s(pe,{action:l,
+The authentication in front of the console names nobody. Sign in there, then load this page again."}):null,s(me,{action:l,
 submit:"Sign in",onSubmit:u,children:!c&&s(C,{children:[s(x,{label:"Name",value:o,onInput:r,autoComplete:"username",autoFocus:!0}),
-s(x,{label:"Password",type:"password",value:i,onInput:a,autoComplete:"current-password"})]})})]})})}function Pi({api:t,gate:e,
-session:n,onSession:o,onLeave:r}){let{question:i}=e;return i?s(Kc,{api:t,gate:e,session:n,onSession:o,onLeave:r,again:i===
-"sign-in"},i):null}function Kc({api:t,gate:e,session:n,onSession:o,onLeave:r,again:i}){let[a,l]=g(""),c=re(),u=n.auth===
+s(x,{label:"Password",type:"password",value:i,onInput:a,autoComplete:"current-password"})]})})]})})}function Ai({api:t,gate:e,
+session:n,onSession:o,onLeave:r}){let{question:i}=e;return i?s(Qc,{api:t,gate:e,session:n,onSession:o,onLeave:r,again:i===
+"sign-in"},i):null}function Qc({api:t,gate:e,session:n,onSession:o,onLeave:r,again:i}){let[a,l]=g(""),c=re(),u=n.auth===
 "caddy",d=n.operator??"";return s(we,{title:i?"Your session has ended":"Type your password again",onClose:()=>e.answer(!1),
 children:[s("p",{children:i?"Sign in to go on. What you have typed is kept, and what you asked for is done then.":"Maste\
-r tokens are changed only within ten minutes after a password was typed. What you asked for is done then."}),s(pe,{action:c,
+r tokens are changed only within ten minutes after a password was typed. What you asked for is done then."}),s(me,{action:c,
 submit:i?"Sign in":"Confirm",onSubmit:async()=>{if(!u&&a==="")throw new Error("type your password");let p;try{i?p=await qo(
 t,"session",u?{}:{name:d,password:a}):p=await qo(t,"session/confirm",{password:a})}catch(h){if(l(""),!i&&h instanceof q&&
 h.code==="no_session")return void e.signIn();throw h}o(p),e.answer(!0)},onCancel:()=>e.answer(!1),extra:i&&s("button",{type:"\
 button",class:"link",onClick:r,children:"Sign in as somebody else"}),children:[s(x,{label:"Name",value:d,onInput:()=>{},
 readOnly:!0,autoComplete:"username"}),!u&&s(x,{label:"Password",type:"password",value:a,onInput:l,autoComplete:"current-\
-password",autoFocus:!0})]})]})}function Ai({base:t,takeActivity:e}){let[,n]=g(0),[o,r]=g(),[i,a]=g(),[l,c]=g(""),u=dt(()=>new Ct(()=>n(b=>b+1)),[]),d=dt(
-()=>new Et({base:new URL("api/",t),gate:u,takeActivity:e}),[t,u,e]),f=Vc(),p=fe(()=>{a(void 0),d.get("session",{bare:!0}).
-then(r,b=>a(K(b)))},[d]);R(p,[p]);let h=Ti.filter(({tail:b})=>!b||o?.tail===!0),m=h.find(({name:b})=>b===f.screen)??h[0];
+password",autoFocus:!0})]})]})}function Mi({base:t,takeActivity:e}){let[,n]=g(0),[o,r]=g(),[i,a]=g(),[l,c]=g(""),u=dt(()=>new Ct(()=>n(b=>b+1)),[]),d=dt(
+()=>new Et({base:new URL("api/",t),gate:u,takeActivity:e}),[t,u,e]),f=Yc(),p=pe(()=>{a(void 0),d.get("session",{bare:!0}).
+then(r,b=>a(K(b)))},[d]);R(p,[p]);let h=Ei.filter(({tail:b})=>!b||o?.tail===!0),m=h.find(({name:b})=>b===f.screen)??h[0];
 R(()=>{c(""),document.title=o?.signed_in?`${m?.label} – Millrace console`:"Sign in – Millrace console";let{activeElement:b}=document;
 b instanceof HTMLInputElement||document.querySelector("h1")?.focus()},[m?.name,o?.signed_in]);let w=b=>{r(b),u.opened()},
 v=()=>{u.answer(!1),r(b=>b&&{auth:b.auth,signed_in:!1,...b.user?{user:b.user}:{}})},y=async()=>{try{let b=await d.call("\
 DELETE","session",{bare:!0});u.opened(),r(b)}catch(b){b instanceof Error&&"code"in b&&b.code==="no_session"?v():c(`Signi\
-ng out failed: ${K(b)} You are still signed in.`)}};if(!o)return s(Qc,{error:i,onRetry:p});if(!o.signed_in)return s(Ci,{
+ng out failed: ${K(b)} You are still signed in.`)}};if(!o)return s(Vc,{error:i,onRetry:p});if(!o.signed_in)return s(Pi,{
 api:d,session:o,onSession:w});let k=m?.component;return s(Qn.Provider,{value:{api:d,session:o,base:t,notify:c},children:[
-s(Ei,{base:t,session:o,links:h.map(({name:b,label:E})=>({screen:b,label:E})),current:m?.name??"",result:l,ended:u.ended,
+s(Ci,{base:t,session:o,links:h.map(({name:b,label:E})=>({screen:b,label:E})),current:m?.name??"",result:l,ended:u.ended,
 onSignIn:()=>{u.signIn()},onSignOut:()=>{y()},onDismiss:()=>c(""),children:k&&s(In,{children:s(k,{query:f.query})},`${m.
-name} ${o.operator}`)}),s(Pi,{api:d,gate:u,session:o,onSession:w,onLeave:v})]})}function Qc({error:t,onRetry:e}){return s(
+name} ${o.operator}`)}),s(Ai,{api:d,gate:u,session:o,onSession:w,onLeave:v})]})}function Vc({error:t,onRetry:e}){return s(
 "main",{id:"main",class:"sign-in",children:[s("h1",{children:"Millrace console"}),s("p",{role:"status",children:t?"":"Lo\
 ading…"}),s("div",{role:"alert",children:t&&s(C,{children:[s("p",{class:"note bad",children:t}),s("button",{type:"butt\
-on",class:"primary",onClick:e,children:"Try again"})]})})]})}function Vc(){let[t,e]=g(()=>Gn(location.hash));return R(()=>{
-let n=()=>e(Gn(location.hash));return addEventListener("hashchange",n),()=>removeEventListener("hashchange",n)},[]),t}var Yc=new URL(".",import.meta.url),zo=!0;for(let t of["keydown","pointerdown","pointermove","wheel"])addEventListener(t,
-()=>zo=!0,{capture:!0,passive:!0});var Zc=()=>{let t=zo;return zo=!1,t},Mi=document.getElementById("app");Mi&&ir(s(Ai,{base:Yc,
-takeActivity:Zc}),Mi);
+on",class:"primary",onClick:e,children:"Try again"})]})})]})}function Yc(){let[t,e]=g(()=>Gn(location.hash));return R(()=>{
+let n=()=>e(Gn(location.hash));return addEventListener("hashchange",n),()=>removeEventListener("hashchange",n)},[]),t}var Zc=new URL(".",import.meta.url),zo=!0;for(let t of["keydown","pointerdown","pointermove","wheel"])addEventListener(t,
+()=>zo=!0,{capture:!0,passive:!0});var ed=()=>{let t=zo;return zo=!1,t},$i=document.getElementById("app");$i&&ir(s(Mi,{base:Zc,
+takeActivity:ed}),$i);

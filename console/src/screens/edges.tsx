@@ -12,7 +12,7 @@ import { Members } from "./members.js";
 
 export function Edges(): JSX.Element {
   const { api } = useConsole();
-  const [draining, drain] = useState<EdgeStatus>();
+  const [chosen, choose] = useState<EdgeStatus>();
   const { data, error, refresh } = usePoll("edges", 5000, (options) =>
     api.get<{ edges: EdgeStatus[] | null }>("edges", options),
   );
@@ -31,22 +31,25 @@ export function Edges(): JSX.Element {
       )}
       <div class="cards">
         {edges.map((edge) => (
-          <Edge key={edge.id} edge={edge} onDrain={() => drain(edge)} />
+          <Edge key={edge.id} edge={edge} onDrain={() => choose(edge)} />
         ))}
       </div>
       {quorum && <Members quorum={quorum} />}
       {edges.length === 1 && (
         <p class="quiet">This edge is alone. Edges that share a broker, such as NATS, appear here together.</p>
       )}
-      {draining && <Drain edge={draining} onClose={() => drain(undefined)} onDone={refresh} />}
+      {chosen && <Drain edge={chosen} onClose={() => choose(undefined)} onDone={refresh} />}
     </>
   );
 }
 
+const isDraining = (edge: EdgeStatus): boolean => edge.state === "draining" || edge.status?.draining === true;
+
 function Edge({ edge, onDrain }: { edge: EdgeStatus; onDrain: () => void }): JSX.Element {
   const manager = useManager();
   const { status } = edge;
-  const drains = edge.state === "draining" || status?.draining === true;
+  const drains = isDraining(edge);
+  const action = drains ? "Undrain" : "Drain";
   return (
     <article class="card" aria-label={`Edge ${edge.name}`}>
       <div class="card-head">
@@ -68,10 +71,10 @@ function Edge({ edge, onDrain }: { edge: EdgeStatus; onDrain: () => void }): JSX
           ...(status ? statusFacts(status) : []),
         ]}
       />
-      {manager && edge.answered && !drains && (
+      {manager && edge.answered && (
         <div class="buttons">
-          <button type="button" aria-label={`Drain ${edge.name}`} onClick={onDrain}>
-            Drain
+          <button type="button" aria-label={`${action} ${edge.name}`} onClick={onDrain}>
+            {action}
           </button>
         </div>
       )}
@@ -99,14 +102,26 @@ function statusFacts(status: NonNullable<EdgeStatus["status"]>): (Fact | false)[
   ];
 }
 
+/** Drains an edge, or takes that back where it drains. */
 function Drain({ edge, onClose, onDone }: { edge: EdgeStatus; onClose: () => void; onDone: () => void }): JSX.Element {
   const { api, notify } = useConsole();
+  const undo = isDraining(edge);
   const confirm = async (): Promise<void> => {
-    await api.call("POST", `edges/${encodeURIComponent(edge.id)}/drain`, { body: {} });
+    await api.call(undo ? "DELETE" : "POST", `edges/${encodeURIComponent(edge.id)}/drain`, { body: {} });
     onClose();
-    notify(`${edge.name} is draining.`);
+    notify(undo ? `${edge.name} takes clients.` : `${edge.name} is draining.`);
     onDone();
   };
+  if (undo) {
+    return (
+      <Confirm title="Undrain this edge" submit="Undrain" onClose={onClose} onConfirm={confirm}>
+        <p>
+          <Name text={edge.name} /> will take new connections again, and ask no more clients to move. Those that it has
+          asked still go. An edge that is stopping refuses this.
+        </p>
+      </Confirm>
+    );
+  }
   return (
     <Confirm title="Drain this edge" submit="Drain" danger onClose={onClose} onConfirm={confirm}>
       <p>
@@ -114,7 +129,7 @@ function Drain({ edge, onClose, onDone }: { edge: EdgeStatus; onClose: () => voi
         stay are closed when the time of its drain is over.
       </p>
       <p>
-        <strong>Only a restart of the edge ends a drain.</strong>
+        <strong>Undrain takes this back, but not the moves of clients that were asked before.</strong>
         {edge.self && " It is the edge that serves this page; the console goes on while it runs."}
       </p>
     </Confirm>
