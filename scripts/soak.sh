@@ -191,6 +191,19 @@ soak_chart() {
 	scripts/chart.sh -v -count=1
 }
 
+# Debian has promtool, whose package is unpacked and not installed, since that starts a Prometheus.
+## the alerts by promtool: their syntax, and some that are due beside some that are not
+soak_alerts() {
+	local promtool
+	if ! promtool=$(command -v promtool); then
+		promtool=$PWD/.cache/prometheus/usr/bin/promtool
+		mkdir -p .cache/prometheus
+		[[ -x $promtool ]] || (cd .cache/prometheus && apt-get download prometheus && dpkg -x prometheus_*.deb .)
+	fi
+	"$promtool" check rules deploy/chart/millrace/files/millrace.rules.yaml
+	"$promtool" test rules deploy/charttest/testdata/rules.test.yaml
+}
+
 ## README's two commands in a fresh Debian, as a normal user: what a newcomer waits for
 soak_fresh() {
 	scripts/fresh-debian.sh

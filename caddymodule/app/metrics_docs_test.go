@@ -9,7 +9,10 @@ import (
 	"testing"
 )
 
-const dashboardFile = "../../docs/grafana/millrace.json"
+const (
+	dashboardFile = "../../docs/grafana/millrace.json"
+	alertsFile    = "../../deploy/chart/millrace/files/millrace.rules.yaml"
+)
 
 // Every metric stands in docs/operations.md, with its type and its labels, and in
 // the dashboard, and neither knows another one.
@@ -42,9 +45,10 @@ func TestMetricsAreDocumented(t *testing.T) {
 		"the table of docs/operations.md": rows,
 		"docs/operations.md":              names(doc),
 		dashboardFile:                     names(strings.Join(expressions(t), "\n")),
+		alertsFile:                        names(read(t, alertsFile)),
 	} {
 		for name := range types {
-			if !used[name] {
+			if !used[name] && where != alertsFile {
 				t.Errorf("%s does not have %s", where, name)
 			}
 		}
@@ -69,7 +73,7 @@ func TestMetricsAreSelected(t *testing.T) {
 			}
 		}
 	}
-	texts := append(expressions(t), read(t, "../../docs/operations.md"))
+	texts := append(expressions(t), read(t, "../../docs/operations.md"), read(t, alertsFile))
 	for _, text := range texts {
 		for _, by := range regexp.MustCompile(`by \(([\w, ]+)\)`).FindAllStringSubmatch(text, -1) {
 			for _, label := range strings.Split(by[1], ", ") {
@@ -162,6 +166,22 @@ func expressions(t *testing.T) (list []string) {
 		}
 	}
 	return list
+}
+
+// Each alert stands in docs/operations.md, which has no other one.
+func TestAlertsAreDocumented(t *testing.T) {
+	find := func(pattern, text string) (found []string) {
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+			found = append(found, m[1])
+		}
+		slices.Sort(found)
+		return found
+	}
+	alerts := find(`(?m)^ +- alert: (\w+)$`, read(t, alertsFile))
+	described := find("(?m)^\\| `(Millrace\\w+)` \\|", read(t, "../../docs/operations.md"))
+	if len(alerts) < 20 || !slices.Equal(alerts, described) {
+		t.Errorf("the alerts\n%q\nin docs/operations.md\n%q", alerts, described)
+	}
 }
 
 // names are the metrics that a text uses, histograms by their own name.

@@ -101,6 +101,9 @@ func TestObjects(t *testing.T) {
 				if m.Spec.Endpoints[0].Port != o.services[i].Spec.Ports[0].Name {
 					t.Errorf("the monitor has port %s", m.Spec.Endpoints[0].Port)
 				}
+				if job := o.services[i].Labels[m.Spec.JobLabel]; job != "millrace" || len(o.rules) != 1 || len(o.rules[0].Spec.Groups[0].Rules) < 20 {
+					t.Errorf("the job %q, and the alerts %+v", job, o.rules)
+				}
 			}
 			if !strings.Contains(o.notes, "rollout status statefulset "+s.Name) {
 				t.Errorf("notes: %s", o.notes)
@@ -211,6 +214,26 @@ func TestStopTime(t *testing.T) {
 	text := o.configs[0].Data["Caddyfile"]
 	if !strings.Contains(text, "drain 60s") || !strings.Contains(text, "grace_period 20s") {
 		t.Error(text)
+	}
+}
+
+// Where there is no Prometheus operator, the chart can be installed all the same, and says what is missing.
+func TestWithoutOperator(t *testing.T) {
+	for _, c := range []struct {
+		kinds []string
+		made  int
+	}{
+		{[]string{"apps/v1/StatefulSet"}, 0},
+		{[]string{"apps/v1/StatefulSet", "monitoring.coreos.com/v1/ServiceMonitor", "monitoring.coreos.com/v1/PrometheusRule"}, 1},
+	} {
+		files, err := render(valuesOf(t, "three-common"), c.kinds...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := decode(t, files)
+		if len(o.monitors) != c.made || len(o.rules) != c.made || strings.Count(o.notes, "has no effect") != 2*(1-c.made) {
+			t.Errorf("with %q: %d monitors, %d alerts, notes: %s", c.kinds, len(o.monitors), len(o.rules), o.notes)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,14 +40,17 @@ func valuesOf(t *testing.T, set string) map[string]any {
 	return v
 }
 
-// render renders the chart as `helm template` does: file name to text.
-func render(values map[string]any) (map[string]string, error) {
+// render renders the chart as `helm template` does: file name to text. With kinds, such as
+// "apps/v1/StatefulSet", it renders as in a cluster that has these.
+func render(values map[string]any, kinds ...string) (map[string]string, error) {
 	chart, err := loader.LoadDir(chartDir)
 	if err != nil {
 		return nil, err
 	}
 	options := chartutil.ReleaseOptions{Name: release, Namespace: namespace, Revision: 1, IsInstall: true}
-	all, err := chartutil.ToRenderValues(chart, values, options, chartutil.DefaultCapabilities)
+	capabilities := chartutil.DefaultCapabilities.Copy()
+	capabilities.APIVersions = append(slices.Clone(capabilities.APIVersions), kinds...)
+	all, err := chartutil.ToRenderValues(chart, values, options, capabilities)
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +67,7 @@ type objects struct {
 	policies []networking.NetworkPolicy
 	monitors []monitoring.ServiceMonitor
 	jobs     []batch.Job
+	rules    []monitoring.PrometheusRule
 	notes    string
 }
 
@@ -104,6 +109,8 @@ func (o *objects) add(kind string, document []byte) error {
 		return add(&o.jobs, document)
 	case "monitoring.coreos.com/v1 ServiceMonitor":
 		return add(&o.monitors, document)
+	case "monitoring.coreos.com/v1 PrometheusRule":
+		return add(&o.rules, document)
 	default:
 		return fmt.Errorf("unexpected kind %q", kind)
 	}

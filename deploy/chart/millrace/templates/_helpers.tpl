@@ -19,6 +19,13 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end -}}
 
+{{/* Whether there is a kind of the Prometheus operator. `helm template` knows no cluster, and so no
+     kind at all, not even those of Kubernetes: then it is taken to be there. */}}
+{{- define "millrace.hasMonitoring" -}}
+{{- $known := (index . 0).Capabilities.APIVersions -}}
+{{- if or ($known.Has (printf "monitoring.coreos.com/v1/%s" (index . 1))) (not ($known.Has "apps/v1/StatefulSet")) }}true{{ end -}}
+{{- end -}}
+
 {{- define "millrace.several" -}}
 {{- if gt (int .Values.replicas) 1 }}true{{ end -}}
 {{- end -}}
