@@ -92,7 +92,7 @@ func (f *benchFlags) add(cmd *cobra.Command) {
 	fl.Var(&f.url, "url", "the edge: ws:// or wss://, or https:// for WebTransport")
 	fl.Var(&f.transport, "transport", "websocket or webtransport (default: by the scheme of --url)")
 	fl.Var(&f.tenant, "tenant", "tenant; with a master token, its prefix is added")
-	fl.Var(&f.ca, "ca", "file with the certificate authority to trust (PEM) instead of the system's")
+	fl.Var(&f.ca, "ca", caUsage)
 	fl.BoolVar(&f.insecure, "insecure", false, "trust any certificate; only for hosts on loopback")
 	fl.IntVar(&f.cap, "cap", 16384, "with a master token: ingress and egress caps of a connection, KB/s")
 	fl.BoolVar(&f.json, "json", false, "print the result as JSON")

@@ -2,6 +2,8 @@ package command
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +22,7 @@ const (
 )
 
 func readyCommand() *cobra.Command {
-	address := text(defaultReadyURL)
+	address, ca := text(defaultReadyURL), text("")
 	cmd := &cobra.Command{
 		Use:   "ready",
 		Short: "Asks an edge whether clients may come to it",
@@ -30,12 +32,20 @@ func readyCommand() *cobra.Command {
 		Example: "  pubsub ready --url http://localhost:8080/ready",
 	}
 	cmd.Flags().Var(&address, "url", "what to ask: http:// or https://, with the path of pubsub_ready")
+	cmd.Flags().Var(&ca, "ca", caUsage)
 	return runnable(cmd, argCount{0, 0}, func(cmd *cobra.Command, _ []string) error {
 		u, err := url.Parse(string(address))
 		if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
 			return usagef("--url: must be like %s, without user", defaultReadyURL)
 		}
-		answer, err := askReady(cmd.Context(), u)
+		if ca != "" && u.Scheme == "http" {
+			return usagef("--ca: needs a --url with https://")
+		}
+		roots, err := rootCAs(string(ca))
+		if err != nil {
+			return err
+		}
+		answer, err := askReady(cmd.Context(), u, roots)
 		if err != nil {
 			return err
 		}
@@ -49,15 +59,15 @@ func readyCommand() *cobra.Command {
 }
 
 // askReady returns the answer of an edge that is ready, and an error otherwise.
-func askReady(ctx context.Context, u *url.URL) (string, error) {
+func askReady(ctx context.Context, u *url.URL, roots *x509.CertPool) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, readinessTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return "", usagef("--url: must be like %s, without user", defaultReadyURL)
 	}
-	transport := &http.Transport{DisableKeepAlives: true} // no proxy: the question is for this edge
-	res, err := transport.RoundTrip(req)                  // follows no redirect
+	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots}} // no proxy: the question is for this edge
+	res, err := transport.RoundTrip(req)                                                                // follows no redirect
 	if err != nil {
 		return "", fmt.Errorf("no answer from %s: %w", u.Host, err)
 	}

@@ -1,9 +1,12 @@
 package command
 
 import (
+	"encoding/pem"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -20,8 +23,15 @@ func TestReady(t *testing.T) {
 		"/moved": func(w http.ResponseWriter) { w.Header().Set("Location", "/ready"); w.WriteHeader(http.StatusFound) },
 		"/long":  func(w http.ResponseWriter) { fmt.Fprint(w, "ready\n", strings.Repeat("x", 2*maxReadyAnswer)) },
 	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answers[r.URL.Path](w) }))
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answers[r.URL.Path](w) })
+	server, secure := httptest.NewServer(handler), httptest.NewTLSServer(handler)
 	defer server.Close()
+	defer secure.Close()
+	ca := filepath.Join(t.TempDir(), "ca.crt")
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw})
+	if err := os.WriteFile(ca, authority, 0o600); err != nil {
+		t.Fatal(err)
+	}
 
 	for _, c := range []struct {
 		url      string
@@ -29,6 +39,10 @@ func TestReady(t *testing.T) {
 		out, err string // parts
 	}{
 		{server.URL + "/ready", 0, "ready\n", ""},
+		{secure.URL + "/ready --ca " + ca, 0, "ready\n", ""},
+		{secure.URL + "/ready", 1, "", "certificate"},
+		{secure.URL + "/ready --ca ready_test.go", 2, "", "--ca: the file holds no certificate"},
+		{server.URL + "/ready --ca " + ca, 2, "", "--ca: needs a --url with https://"},
 		{server.URL + "/warning", 0, "ready\nthe disk has no room for changes of tokens\n", ""},
 		{server.URL + "/drains", 1, "", "the edge drains (503 draining)"},
 		{server.URL + "/page", 1, "", "is this the path of pubsub_ready?"},
@@ -38,7 +52,7 @@ func TestReady(t *testing.T) {
 		{"unix//run/caddy.sock", 2, "", "--url: must be like"},
 		{"http://user@localhost/ready", 2, "", "--url: must be like"},
 	} {
-		got := run(t.Context(), "", "ready", "--url", c.url)
+		got := run(t.Context(), "", strings.Fields("ready --url "+c.url)...)
 		if got.code != c.code || !strings.Contains(got.out, c.out) || !strings.Contains(got.err, c.err) {
 			t.Errorf("%s: got exit code %d, %.100q and %.200q; want %d, %q and %q", c.url, got.code, got.out, got.err, c.code, c.out, c.err)
 		}

@@ -28,7 +28,7 @@ func (f *socketFlags) add(cmd *cobra.Command) {
 	cmd.Flags().Var(&f.url, "url", "the edge: wss:// or ws:// for WebSocket, https:// for either transport; with the path /edges, a list of edges")
 	cmd.Flags().Var(&f.transport, "transport", "webtransport or websocket (default: by the scheme of --url; for https:// the first to answer)")
 	cmd.Flags().Var(&f.tenant, "tenant", "tenant, by its physical name")
-	cmd.Flags().Var(&f.ca, "ca", "file with the certificate authority to trust (PEM) instead of the system's")
+	cmd.Flags().Var(&f.ca, "ca", caUsage)
 	cmd.Flags().BoolVar(&f.insecure, "insecure", false, "trust any certificate: only for tests, since the token can be stolen")
 }
 
@@ -96,22 +96,29 @@ func (f *socketFlags) target() (endpoint, error) {
 
 // tlsConfig returns the TLS configuration that --ca and --insecure ask for.
 func (f *socketFlags) tlsConfig() (*tls.Config, error) {
-	config := &tls.Config{InsecureSkipVerify: f.insecure}
-	if f.ca == "" {
-		return config, nil
-	}
-	if f.insecure {
+	if f.ca != "" && f.insecure {
 		return nil, usagef("--ca and --insecure cannot be combined")
 	}
-	pem, err := os.ReadFile(string(f.ca))
+	roots, err := rootCAs(string(f.ca))
+	return &tls.Config{InsecureSkipVerify: f.insecure, RootCAs: roots}, err
+}
+
+const caUsage = "file with the certificate authority to trust (PEM) instead of the system's"
+
+// rootCAs are those of the file that --ca names; nil: the system's.
+func rootCAs(file string) (*x509.CertPool, error) {
+	if file == "" {
+		return nil, nil
+	}
+	pem, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("--ca: %w", err)
 	}
-	config.RootCAs = x509.NewCertPool()
-	if !config.RootCAs.AppendCertsFromPEM(pem) {
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) {
 		return nil, usagef("--ca: the file holds no certificate in PEM form")
 	}
-	return config, nil
+	return roots, nil
 }
 
 // explain says why a client ended or could not connect, in the words of the protocol.
