@@ -1,6 +1,7 @@
 # The container image of an edge: see docs/containers.md.
 #
 #	docker build -t millrace .
+#	podman build --format docker -t millrace .    (OCI's own format has no HEALTHCHECK)
 #	docker buildx build --platform linux/amd64,linux/arm64 -t millrace .
 #
 # The program is built on the machine's own architecture, for that of the image.

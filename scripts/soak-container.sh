@@ -1,100 +1,147 @@
 #!/usr/bin/env bash
-# Runs the container image without a container engine: builds the program as the Dockerfile
-# does, makes the root folder of its last stage, and runs the edge in namespaces of its own,
-# with that folder as a read-only root, as the image's user, without any capability. A
-# client publishes and subscribes over TLS. Needs Linux and root.
+# Builds the container image with Podman and runs it with runc: the commands of
+# docs/containers.md, the user and the rights of the process, the health check, a drain, a
+# stop, and clients over TLS. Needs root on Debian, and installs Podman, runc and debootstrap.
+#
+# The image from which the Dockerfile builds is not pulled: in its place, under its name, is a
+# Debian by debootstrap with the Go of this machine, which gets modules from this machine's
+# cache. So what runs is the Dockerfile with all of its steps, but not golang's image.
+#
+# Networks, processes and mounts are in namespaces of their own, and end with the script.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 if [[ ${1:-} != inside ]]; then
+	if [[ $EUID -ne 0 ]] || ! command -v apt-get >/dev/null; then
+		echo 'the soak of the image needs root on Debian, for Podman and debootstrap' >&2
+		exit 1
+	fi
+	missing=()
+	for package in podman runc netavark aardvark-dns iptables debootstrap; do
+		dpkg-query -W "$package" >/dev/null 2>&1 || missing+=("$package")
+	done
+	if [[ ${#missing[@]} -gt 0 ]]; then
+		apt-get update
+		apt-get install -y --no-install-recommends "${missing[@]}"
+	fi
+	go mod download
 	work=$(mktemp -d)
-	trap 'rm -rf "$work"' EXIT
-	root=$work/root
-	export CGO_ENABLED=0
-	# The line of the Dockerfile, with another folder than /out.
-	build=$(sed -n "s|^    \(go build .*\) /out\(/[^ ]*\) \(.*\)\$|\1 '$root\2' \3|p" Dockerfile)
-	[[ $build == *'-o '* ]] || { echo "the Dockerfile has no line that builds the program" >&2; exit 1; }
-	eval "$build"
-	deploy/container/root.sh "$root"
-	user=$(sed -n 's/^USER //p' Dockerfile)
-	chown "$user" "$root/data" "$root/config"
-	# Container engines make these.
-	mkdir "$root/proc"
-	printf '127.0.0.1 localhost\n::1 localhost\n' >"$root/etc/hosts"
-	chmod 0755 "$work" "$root"
-	timeout 300 unshare --mount --net --pid --fork --kill-child --mount-proc "$0" inside "$root" "$user"
+	trap 'rm -rf --one-file-system "$work"' EXIT
+	echo "== the image to build from: Debian with $(go version)"
+	read -r mirror suite < <(apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(ORIGIN) $(LABEL) $(COMPONENT)' 'Created-By: Packages' |
+		awk '$3 == "Debian" && $4 == "Debian" && $5 == "main" && $2 !~ /-/ { print $1, $2; exit }')
+	if ! unshare --mount --propagation private debootstrap --variant=minbase --include=ca-certificates "$suite" "$work/tree" "$mirror" >"$work/debootstrap.log" 2>&1; then
+		tail -n 20 "$work/debootstrap.log" >&2
+		exit 1
+	fi
+	unshare --mount --net --pid --fork --kill-child --mount-proc "$0" inside "$work"
 	exit
 fi
 
-# In namespaces of our own; what is mounted and started here ends with this script.
-root=$2 user=$3
-ip link set lo up
-# As container engines do: ports below 1024 need no capability.
-echo 0 >/proc/sys/net/ipv4/ip_unprivileged_port_start
+work=$2
 mount --make-rprivate /
-mount --bind "$root" "$root"
-mount -t proc proc "$root/proc"
-for volume in data config; do
-	mount --bind "$root/$volume" "$root/$volume"
-done
-mount -o remount,bind,ro "$root"
-if touch "$root/etc/written" 2>/dev/null; then
-	echo 'the root can be written to' >&2
-	exit 1
-fi
-
-# The variables of the image. The capabilities here are those that chroot needs; it drops
-# them with the user.
-mapfile -t variables < <(sed -n 's/^ENV //p' Dockerfile | tr ' ' '\n')
-variables+=("HOME=$(cut -d: -f6 "$root/etc/passwd")") # engines take it from there
-contained=(env -i "${variables[@]}" /usr/bin/setpriv --no-new-privs --inh-caps=-all
-	--bounding-set=-all,+sys_chroot,+setuid,+setgid
-	/usr/sbin/chroot "--userspec=$user" --groups= "$root" /usr/bin/millrace)
-mapfile -t arguments < <(sed -n 's/^CMD \[\(.*\)\]$/\1/p' Dockerfile | tr -d ' "' | tr ',' '\n')
-
-"${contained[@]}" "${arguments[@]}" >"$root/../log" 2>&1 &
-edge=$!
+ip link set lo up
+export TMPDIR=$work/tmp # where it keeps the caches of builds
+mkdir "$TMPDIR"
+say() { printf '== %s\n' "$*"; }
 fail() {
-	cat "$root/../log" >&2
 	echo "$*" >&2
+	for name in millrace edge; do podman logs --tail 20 "$name" >&2 || true; done
 	exit 1
 }
 
-# The health check of the image.
-until "${contained[@]}" pubsub ready 2>/dev/null; do
-	kill -0 "$edge" 2>/dev/null || fail 'the edge has ended'
-	sleep 0.5 # timeout(1) above bounds this
-done
-for line in 'Uid:.65532.65532.65532.65532' 'Gid:.65532.65532.65532.65532' 'CapEff:.0*' 'CapPrm:.0*' 'CapAmb:.0*' 'NoNewPrivs:.1'; do
+# docker and podman are what docs/containers.md calls, with what this machine needs beside:
+# crun, the default, asks for more than some machines allow, and so do Podman's default limits.
+limits=(--ulimit "nofile=$(ulimit -H -n):$(ulimit -H -n)" --ulimit "nproc=$(ulimit -H -u):$(ulimit -H -u)")
+podman() {
+	local verb=$1 options=()
+	shift
+	case $verb in
+	build) options=(--pull=never --network none --build-context "$from=container-image://localhost/golang"
+		--volume "$(go env GOMODCACHE)/cache/download:/modules:ro" "${limits[@]}") ;;
+	run) options=("${limits[@]}") ;;
+	esac
+	command podman --root "$work/storage" --runroot "$work/run" --tmpdir "$work/engine" --cgroup-manager cgroupfs --runtime runc \
+		--events-backend none "$verb" "${options[@]}" "$@" 2> >(grep -v 'unable to get systemd connection' >&2) # which would run the health check
+}
+docker() { podman "$@"; }
+
+from=$(sed -n 's/^FROM .*\(golang:[^ ]*\) AS build$/\1/p' Dockerfile)
+cp -a "$(go env GOROOT)" "$work/tree/usr/local/go"
+tar --directory "$work/tree" --one-file-system --create . |
+	podman import --change 'ENV PATH=/usr/local/go/bin:/usr/bin:/bin' --change 'ENV GOTOOLCHAIN=local' --change 'ENV GOPROXY=file:///modules' \
+		--change 'ENV GONOSUMDB=*' - localhost/golang >/dev/null
+rm -rf --one-file-system "$work/tree"
+
+# block prints the block of commands of docs/containers.md that has a line which begins with $1.
+block() {
+	awk -v first="$1" '/^```/ { if (found) printf "%s", text; text = ""; found = 0; next }
+		{ text = text $0 "\n"; if (index($0, first) == 1) found = 1 }' docs/containers.md | sed -e ':a' -e '/\\$/N; s/\\\n *//; ta'
+}
+# documented runs commands of docs/containers.md, a line each.
+documented() {
+	local command
+	while IFS= read -r command; do
+		say "  $command"
+		eval "$command" </dev/null || fail "docs/containers.md: $command"
+	done <<<"$1"
+}
+
+documented "$(block 'podman build')" >"$work/build.log" 2>&1 || fail "$(tail -n 20 "$work/build.log")"
+say "$(($(podman image inspect --format '{{.Size}}' millrace) / 1000000)) MB"
+trial=$(block 'docker run -d --name millrace ' | grep -v '^docker build')
+documented "$trial" >"$work/received" 2>&1 || fail "$(cat "$work/received")"
+# arrived waits until the subscriber of the document has printed a line, $1, and does the rest
+# until then: the subscriber may not have been ready for what came before.
+arrived() {
+	local line=$1
+	for _ in {1..60}; do
+		! grep -qx "$line" "$work/received" || return 0
+		"${@:2}"
+		sleep 1 # the document's subscriber writes to a pipe of the engine
+	done
+	fail "no '$line': $(cat "$work/received")"
+}
+arrived 'news.today Hello, mill' eval "$(tail -n 1 <<<"$trial")"
+
+say 'the process: its user, no capability, nothing to write to but its volumes'
+edge=$(podman inspect --format '{{.State.Pid}}' millrace)
+for line in 'Uid:.65532.65532.65532.65532' 'Gid:.65532.65532.65532.65532' 'CapEff:.0*' 'CapPrm:.0*' 'CapBnd:.0*' 'NoNewPrivs:.1' 'Seccomp:.2'; do
 	grep -x "$line" "/proc/$edge/status" || fail "the edge is not $line"
 done
-[[ $(stat -c %d:%i "/proc/$edge/root/") == $(stat -c %d:%i "$root") ]] || fail 'the edge has another root'
+grep -q ' / / ro,' <(sed 's/ [^ ]* \/ / \/ \/ /' "/proc/$edge/mountinfo") || fail "the root can be written to: $(cat "/proc/$edge/mountinfo")"
 
-export MILLRACE_TOKEN
-MILLRACE_TOKEN=$("${contained[@]}" pubsub token issue --tenant demo --pub '#' --sub '#' --quiet)
-client() { # the verb, then the rest
-	exec "$root/usr/bin/millrace" pubsub "$1" --tenant demo --ca "$root/data/caddy/pki/authorities/local/root.crt" "${@:2}"
-}
-client subscribe --url wss://localhost/ws 'news.#' >"$root/../received" 2>"$root/../subscribed" &
+say 'the health check: fails while the edge drains'
+podman healthcheck run millrace || fail 'the edge is not healthy'
+in_container() { podman exec -e MILLRACE_TOKEN millrace millrace pubsub "$@"; }
+in_container drain
+! podman healthcheck run millrace || fail 'an edge that drains is healthy'
+in_container undrain
+podman healthcheck run millrace || fail 'the edge is not healthy after undrain'
+
+say 'clients of this machine, by the ports of the container'
+program=$(podman mount millrace)/usr/bin/millrace
+ca=$(podman volume inspect --format '{{.Mountpoint}}' millrace)/caddy/pki/authorities/local/root.crt
+publish() { "$program" pubsub publish --tenant demo --ca "$ca" "$@"; }
+curl --silent --show-error --fail --output /dev/null --cacert "$ca" https://localhost:8443/ping
+"$program" pubsub subscribe --tenant demo --ca "$ca" --url wss://localhost:8443/ws 'news.#' >>"$work/received" 2>"$work/subscribed" &
 subscriber=$!
-until grep -q 'OK:SUB\|subscribed' "$root/../subscribed"; do
-	kill -0 "$subscriber" 2>/dev/null || fail "$(cat "$root/../subscribed")"
-	sleep 0.2
-done
-(client publish --url wss://localhost/ws news.tcp 'over WebSocket')
-(client publish --url https://localhost --transport webtransport news.udp 'over WebTransport')
-until [[ $(wc -l <"$root/../received") -ge 2 ]]; do
-	kill -0 "$subscriber" 2>/dev/null || fail "$(cat "$root/../subscribed")"
-	sleep 0.2
-done
-cat "$root/../received"
+arrived 'news.tcp over WebSocket' publish --url wss://localhost:8443/ws news.tcp 'over WebSocket'
+arrived 'news.udp over WebTransport' publish --url https://localhost:8443 --transport webtransport news.udp 'over WebTransport'
 kill "$subscriber"
-wait "$subscriber" || fail 'the subscriber failed'
+wait "$subscriber" || fail "the subscriber: $(cat "$work/subscribed")"
 
-kill "$edge" # as docker stop does
-status=0
-wait "$edge" || status=$?
-[[ $status -eq 0 ]] || fail "the edge ended with exit code $status"
-[[ -d $root/data/caddy/pubsub/tokens ]] || fail 'the tokens are not in the volume'
-grep -i 'read-only file system\|permission denied' "$root/../log" && fail 'something could not be written'
-echo "the image has $(du -sm --exclude=data --exclude=proc "$root" | cut -f1) MB"
+say 'reload, stop and start'
+podman exec millrace millrace reload --config /etc/millrace/Caddyfile
+podman stop millrace
+[[ $(podman inspect --format '{{.State.ExitCode}}' millrace) == 0 ]] || fail 'the edge ended with another exit code than 0'
+podman logs millrace 2>&1 | grep -i 'read-only file system\|permission denied' && fail 'something could not be written'
+podman start millrace
+documented "$(grep '^until' <<<"$trial")"
+in_container publish --url wss://localhost/ws --ca /data/caddy/pki/authorities/local/root.crt --tenant demo news.after 'the token is in the volume'
+podman stop millrace
+
+documented "$(block 'docker run -d --name edge ')" >"$work/public.log" 2>&1 || fail "$(cat "$work/public.log")"
+grep 'MT_' "$work/public.log" >/dev/null || fail "no master token: $(cat "$work/public.log")"
+podman stop edge
+say 'all is well'

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes what the image has beside the program, below the folder $1: the stage `build` of
-# the Dockerfile runs it, and so does scripts/soak-container.sh.
+# the Dockerfile runs it.
 set -eu
 cd "$(dirname "$0")"
 
