@@ -19,7 +19,8 @@ func parseExpiry(path, s string, now time.Time) (time.Time, error) {
 	end := t.UTC().Truncate(time.Second)
 	if !end.After(now) || t.After(now.Add(MaxLifetime)) {
 		return time.Time{}, &InvalidError{
-			Path: path, Reason: "must be in the future and at most 24 hours ahead",
+			Path: path, Reason: "must be in the future and at most 24 hours ahead; it is " +
+				now.UTC().Format(time.RFC3339) + " at this edge",
 			Code: CodeExpiresAtOutOfRange,
 		}
 	}

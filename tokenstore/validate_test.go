@@ -223,7 +223,16 @@ func TestExpiresAt(t *testing.T) {
 			right.ExpiresAt = c.sent
 			issued, err := b.Issue(t.Context(), b.Overlay(), tokenstore.IssueRequest{CreatedBy: "test", Right: right})
 			end, refreshErr := b.Refresh(t.Context(), b.Overlay(), id, c.sent)
-			if c.want == malformed || c.want == outside {
+			switch c.want {
+			case outside: // who has a wrong clock sees it
+				const edgesTime = "it is 2030-01-01T12:00:00Z at this edge"
+				if !strings.Contains(err.Error(), edgesTime) || !strings.Contains(refreshErr.Error(), edgesTime) {
+					t.Errorf("%v, %v: without the edge's time", err, refreshErr)
+				}
+				wantInvalid(t, err, "right.expires_at", c.want)
+				wantInvalid(t, refreshErr, "expires_at", c.want)
+				return
+			case malformed:
 				wantInvalid(t, err, "right.expires_at", c.want, c.sent)
 				wantInvalid(t, refreshErr, "expires_at", c.want, c.sent)
 				return

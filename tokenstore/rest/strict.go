@@ -28,7 +28,7 @@ import (
 // as it was.
 //
 // Errors are *[tokenstore.InvalidError] with the JSON path of the fault. They
-// never hold a part of the input, not even the name of an unknown key.
+// never hold a part of the input, but for an unknown key that looks like a name.
 // DecodeStrict is safe for concurrent use.
 func DecodeStrict(data []byte, dst any) error {
 	if err := checkText(data); err != nil {
@@ -142,7 +142,7 @@ func decodeObject(raw []byte, v reflect.Value, path string) error {
 		key, _ := token.(string)
 		index, known := fields[key]
 		if !known {
-			return invalid(path, "has an unknown key; allowed: "+strings.Join(names, ", "))
+			return invalid(path, "has an unknown key"+shownKey(key)+"; allowed: "+strings.Join(names, ", "))
 		}
 		at := key
 		if path != "" {
@@ -169,6 +169,20 @@ func decodeObject(raw []byte, v reflect.Value, path string) error {
 	}
 	return nil
 }
+
+// maxShownKey is how many bytes of an unknown key an error shows. It is less than a part of a token
+// has, which somebody may have put in the place of a key.
+const maxShownKey = 31
+
+// shownKey is an unknown key, quoted after a space, if it looks like a name; otherwise nothing.
+func shownKey(key string) string {
+	if key == "" || len(key) > maxShownKey || strings.Trim(key, nameBytes) != "" {
+		return ""
+	}
+	return " " + strconv.Quote(key)
+}
+
+const nameBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
 func decodeList(raw []byte, v reflect.Value, path string) error {
 	if raw[0] != '[' {

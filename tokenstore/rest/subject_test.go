@@ -94,7 +94,7 @@ func TestSubjectRefusals(t *testing.T) {
 		{http.MethodDelete, "/v1/tokens", `{}`, "subject: is missing"},
 		{http.MethodDelete, "/v1/tokens", `{"subject":""}`, "subject: is empty"},
 		{http.MethodDelete, "/v1/tokens", `{"subject":"s3cret\n"}`, "subject: must be 1 to 128 bytes"},
-		{http.MethodDelete, "/v1/tokens", `{"s3cret":"a"}`, "body: has an unknown key; allowed: subject"},
+		{http.MethodDelete, "/v1/tokens", `{"subjects":"a"}`, `body: has an unknown key "subjects"; allowed: subject`},
 		{http.MethodDelete, "/v1/tokens?subject=s3cret&subject=s3cret", "", "subject: is given more than once"},
 		{http.MethodDelete, "/v1/tokens?subject=s3cret&tenant=demo", "", "query: has an unknown parameter; allowed: subject"},
 		{http.MethodDelete, "/v1/tokens?subject=s3cret%00", "", "subject: must be 1 to 128 bytes"},
