@@ -75,7 +75,7 @@ func lookAtScreens(t *testing.T, e *harness.Edge, p browser.Tab) {
 	windows := []struct {
 		width, height int
 		scheme        string
-	}{{1200, 800, "light"}, {360, 640, "dark"}, {1200, 800, "dark"}, {360, 640, "light"}}
+	}{{1366, 768, "light"}, {360, 640, "dark"}, {1366, 768, "dark"}, {360, 640, "light"}}
 	windows = windows[:harness.AtLength(2, 4)] // each width and each scheme once, or all
 	folder := os.Getenv("MILLRACE_PICTURES")
 	wantFits(p, "sign in")
@@ -109,10 +109,16 @@ func lookAtScreens(t *testing.T, e *harness.Edge, p browser.Tab) {
 	}
 }
 
-// wantFits requires that the page is accessible and not wider than the window.
+// wantFits requires that the page is accessible and not wider than the window, and that no fact
+// reaches into the next one.
 func wantFits(p browser.Tab, what string) {
 	p.T.Helper()
 	var over int
+	var wide []string
+	p.Evaluate(&wide, "[...document.querySelectorAll('.facts > div')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.innerText)")
+	if len(wide) > 0 {
+		p.T.Errorf("%s: wider than their columns: %q", what, wide)
+	}
 	p.Evaluate(&over, "document.documentElement.scrollWidth - document.documentElement.clientWidth")
 	if over > 0 {
 		p.T.Errorf("%s: the page is %d pixels wider than the window", what, over)
