@@ -202,7 +202,7 @@ func (e *Edge) serveWebTransport(server *webtransport.Server, w http.ResponseWri
 			return wtconn.Admission{}, refused.WebTransport()
 		}
 		return opened, nil
-	}, zap.NewNop())
+	}, c.NotAuthenticated, zap.NewNop())
 }
 
 func upgrade(server *webtransport.Server, w http.ResponseWriter, r *http.Request) (wtconn.Conn, error) {

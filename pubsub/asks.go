@@ -33,7 +33,7 @@ func (s *Session) startAsk(c *command) (ok bool) {
 	return true
 }
 
-func (s *Session) askSubscribe(c *command) *hook.Refusal {
+func (s *Session) askSubscribe(c *command) *HookRefusal {
 	ctx, cancel := context.WithTimeout(sessionContext{s}, hook.AskTimeout)
 	defer cancel()
 	client, about := s.hookClient(), c.key.hookSubscription(c.verb == wire.VerbRsub)
@@ -44,7 +44,7 @@ func (s *Session) askSubscribe(c *command) *hook.Refusal {
 }
 
 // conclude carries out a command that the hooks have decided about.
-func (s *Session) conclude(c *command, refusal *hook.Refusal) {
+func (s *Session) conclude(c *command, refusal *HookRefusal) {
 	if refusal == nil { // the share is waited for before the lock is taken
 		if pace, ok := s.beginPaced(c.key.tenant, 0, s.hub.now()); ok {
 			defer pace.end()
@@ -58,6 +58,7 @@ func (s *Session) conclude(c *command, refusal *hook.Refusal) {
 	s.commands.asking--
 	switch {
 	case refusal != nil:
+		s.denyCommand(c, refusal)
 		s.reject(refusal.Code, c.verb.String(), c.key.tenant, c.key.pattern)
 	case s.prepare(c): // the limits may have changed meanwhile
 		s.begin(c)

@@ -63,7 +63,7 @@ func (b *batch) release() {
 func (s *Session) nextBatch(b *batch) (pause time.Duration) {
 	b.msgs = s.queue.takeControl(b.msgs)
 	if s.slowNoticeDue() {
-		b.msgs = append(b.msgs, Outgoing{Text, slowLine(s.queue.dropped)})
+		b.msgs = append(b.msgs, Outgoing{Text, s.shownID(slowLine(s.queue.dropped))})
 		s.hub.count.refuse(wire.CodeSlowConsumer)
 		s.queue.dropped = 0
 		s.slowNoticeSent = true

@@ -124,5 +124,5 @@ func (s *Session) pushInOrder(line []byte, late *lateness) {
 // pushErrInOrder is pushInOrder for an ERR line about an RSUB.
 func (s *Session) pushErrInOrder(code wire.Code, key subscriptionKey) {
 	s.hub.count.refuse(code)
-	s.pushInOrder(wire.AppendErr(nil, code, wire.VerbRsub.String(), key.tenant, key.pattern), nil)
+	s.pushInOrder(s.shownID(wire.AppendErr(nil, code, wire.VerbRsub.String(), key.tenant, key.pattern)), nil)
 }

@@ -83,7 +83,7 @@ func (s *Session) closeLocked(status closeStatus) {
 	}
 	if status.errLine != nil {
 		s.hub.count.refuse(status.errCode)
-		s.queue.pushControl(Outgoing{Text, status.errLine})
+		s.queue.pushControl(Outgoing{Text, s.shownID(status.errLine)})
 	}
 	if s.transport != nil {
 		s.abortTimer = time.AfterFunc(closeGrace, s.transport.Abort)

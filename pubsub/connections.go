@@ -11,11 +11,12 @@ import (
 
 // ConnectionFilter says which sessions an operator wants to see. The zero value: all.
 type ConnectionFilter struct {
-	TokenID   string       // empty: any
-	Subject   string       // of the token; empty: any
-	Tenant    string       // that the token names (see [Stat]), or that it has a subscription in; empty: any
-	Network   netip.Prefix // of the client's address; not valid: any, also one that is not known
-	Transport string       // empty: any
+	ConnectionID wire.ConnectionID // zero: any
+	TokenID      string            // empty: any
+	Subject      string            // of the token; empty: any
+	Tenant       string            // that the token names (see [Stat]), or that it has a subscription in; empty: any
+	Network      netip.Prefix      // of the client's address; not valid: any, also one that is not known
+	Transport    string            // empty: any
 }
 
 // ConnectionPage is a part of the list of sessions.
@@ -74,7 +75,8 @@ func (h *Hub) candidates(tokenID string) (sessions []*Session, total int) {
 // whether anybody has a subscription in its tenant.
 func (f *ConnectionFilter) matches(s *Session, subscribed bool) bool {
 	switch {
-	case f.Transport != "" && s.client.Transport != f.Transport,
+	case f.ConnectionID != 0 && s.client.ConnectionID != f.ConnectionID,
+		f.Transport != "" && s.client.Transport != f.Transport,
 		f.Subject != "" && s.identity.Subject != f.Subject,
 		f.Network.IsValid() && !f.Network.Contains(s.client.IP.Unmap().WithZone("")):
 		return false

@@ -83,6 +83,7 @@ func (s *Session) handleFrame(frame []byte) {
 	case wire.CheckChannel(p.Channel) != nil:
 		s.rejectNames(p, wire.CodeBadChannel)
 	case !s.allows(func(r Rights) bool { return r.CanPublish(p.Tenant, p.Channel) }):
+		s.deny("pub", string(p.Tenant), string(p.Channel), nil)
 		s.rejectPublish(p, wire.CodePermissionDenied)
 	case len(p.Payload) > s.hub.limits.Load().MaxPayload:
 		s.rejectPublish(p, wire.CodePayloadTooLarge)

@@ -35,6 +35,7 @@ type hooks struct {
 	joined             []hookOf[hook.JoinObserver]
 	left               []hookOf[hook.LeaveObserver]
 	refused            []hookOf[hook.RefusalObserver]
+	denied             []hookOf[hook.DenialObserver]
 	operated           []hookOf[hook.OperationObserver]
 }
 
@@ -66,7 +67,7 @@ func sortHooks(list []NamedHook) (*hooks, error) {
 		added := []bool{
 			connect && add(&h.authorizeConnect, n), subscribe && add(&h.authorizeSubscribe, n), publish && add(&h.authorizePublish, n),
 			add(&h.connected, n), add(&h.disconnected, n), add(&h.subscribed, n), add(&h.unsubscribed, n),
-			add(&h.joined, n), add(&h.left, n), add(&h.refused, n), add(&h.operated, n),
+			add(&h.joined, n), add(&h.left, n), add(&h.refused, n), add(&h.denied, n), add(&h.operated, n),
 		}
 		if !slices.Contains(added, true) {
 			return nil, fmt.Errorf("%s: implements no interface of package hook", n.Name)
@@ -123,9 +124,15 @@ func runHooks[H any](h *Hub, list []hookOf[H], call func(H)) {
 	}
 }
 
+// HookRefusal is a refusal with the name of the hook; empty: the edge could not ask.
+type HookRefusal struct {
+	hook.Refusal
+	Hook string
+}
+
 // askHooks calls the hooks of a list until one refuses, and returns its refusal; nil: all of
 // them allow it.
-func askHooks[H any](ctx context.Context, h *Hub, list []hookOf[H], call func(hookOf[H]) error) *hook.Refusal {
+func askHooks[H any](ctx context.Context, h *Hub, list []hookOf[H], call func(hookOf[H]) error) *HookRefusal {
 	for _, n := range list {
 		err := protect(func() error { return call(n) })
 		gone := ctx.Err()
@@ -134,7 +141,7 @@ func askHooks[H any](ctx context.Context, h *Hub, list []hookOf[H], call func(ho
 		}
 		var refusal *hook.Refusal
 		if errors.As(err, &refusal) && gone == nil && (refusal.Code == wire.CodePermissionDenied || refusal.Code == wire.CodeTryLater) {
-			return refusal
+			return &HookRefusal{*refusal, n.name}
 		}
 		switch {
 		case errors.Is(gone, context.Canceled): // nobody waits for the answer
@@ -143,7 +150,7 @@ func askHooks[H any](ctx context.Context, h *Hub, list []hookOf[H], call func(ho
 		default:
 			h.hookFailed(n.name, err)
 		}
-		return &hook.Refusal{Code: wire.CodeTryLater, Reason: "the edge could not find out whether this is allowed"}
+		return &HookRefusal{hook.Refusal{Code: wire.CodeTryLater, Reason: "the edge could not find out whether this is allowed"}, n.name}
 	}
 	return nil
 }
@@ -169,11 +176,6 @@ func (h *Hub) hookFailed(name string, err error) {
 	h.log.Error("hook failed", fields...)
 }
 
-// Refused tells the hooks of a client that got no session.
-func (h *Hub) Refused(r hook.RefusedClient) {
-	runHooks(h, h.hooks.Load().refused, func(o hook.RefusalObserver) { o.Refused(r) })
-}
-
 // Operated tells the hooks of an operation on tokens.
 func (h *Hub) Operated(o hook.Operation) {
 	runHooks(h, h.hooks.Load().operated, func(observer hook.OperationObserver) { observer.Operated(o) })
@@ -190,7 +192,7 @@ func (h *Hub) sharedIssuer(name string) string {
 // hookClient is what hooks see of the session.
 func (s *Session) hookClient() hook.Client {
 	return hook.Client{
-		ID: s.client.ID, TokenID: s.identity.TokenID, Tenants: s.identity.Tenants,
+		ID: s.client.ID, ConnectionID: s.client.ConnectionID, TokenID: s.identity.TokenID, Tenants: s.identity.Tenants,
 		IP: s.client.IP, Transport: s.client.Transport, Since: s.client.Since,
 		Subject: s.identity.Subject, Info: s.identity.Info, Issuer: s.hub.sharedIssuer(s.token.issuerName),
 	}
@@ -198,14 +200,14 @@ func (s *Session) hookClient() hook.Client {
 
 // Authorize asks the hooks whether the client may have the session. The caller ends it
 // if they refuse. It counts as one of the questions of the token.
-func (s *Session) Authorize(ctx context.Context) *hook.Refusal {
+func (s *Session) Authorize(ctx context.Context) *HookRefusal {
 	list := s.hub.hooks.Load().authorizeConnect
 	if len(list) == 0 {
 		return nil
 	}
 	release, ok := s.takeAsk()
 	if !ok {
-		return &hook.Refusal{Code: wire.CodeTryLater, Reason: "hooks are asked about too many clients"}
+		return &HookRefusal{Refusal: hook.Refusal{Code: wire.CodeTryLater, Reason: "hooks are asked about too many clients"}}
 	}
 	defer release()
 	ctx, cancel := context.WithTimeout(ctx, hook.AskTimeout)
@@ -215,7 +217,7 @@ func (s *Session) Authorize(ctx context.Context) *hook.Refusal {
 		return n.hook.AuthorizeConnect(ctx, client)
 	})
 	if refusal != nil {
-		refusal = &hook.Refusal{Code: refusal.Code, Reason: oneLine(refusal.Reason)}
+		refusal.Reason = oneLine(refusal.Reason)
 	}
 	return refusal
 }
@@ -275,6 +277,7 @@ func (s *Session) askPublish(list []hookOf[hook.PublishAuthorizer], p wire.Publi
 		return n.hook.AuthorizePublish(client, asked)
 	})
 	if refusal != nil {
+		s.deny("pub", string(p.Tenant), string(p.Channel), refusal)
 		s.rejectPublish(p, refusal.Code)
 	}
 	return refusal == nil

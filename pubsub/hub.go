@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/pubsub/refusals"
 )
 
 // Refusals of [Hub.Admit].
@@ -51,6 +53,8 @@ type Hub struct {
 	linkWatch     linkWatch
 	hooks         atomic.Pointer[hooks]
 	hookFaults    faultLog
+	refusals      refusals.Log
+	refusalLines  refusals.Budget
 	amounts       amounts // of all
 	issuers       atomic.Pointer[Issuers]
 
@@ -97,6 +101,7 @@ func NewHub(broker Broker, limits Limits, log *zap.Logger) *Hub {
 		issuerAccounts:  accounts[string]{},
 		addressAccounts: accounts[netip.Addr]{},
 		subjectAccounts: accounts[tenantSubject]{},
+		refusalLines:    refusals.Budget{Max: refusalLines},
 		quit:            make(chan struct{}),
 		served:          make(chan struct{}),
 	}

@@ -184,7 +184,9 @@ func (s *Session) rejectNames(p wire.Publish, code wire.Code) {
 // rejectID answers a publish that has an id.
 func (s *Session) rejectID(code wire.Code, id uint32) {
 	s.hub.count.refuse(code)
-	s.QueueControl(Text, wire.AppendErrPub(nil, code, id))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queueControlLocked(Text, s.shownID(wire.AppendErrPub(nil, code, id)))
 }
 
 // answerNow tells the client what became of a publish.

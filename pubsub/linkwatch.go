@@ -26,7 +26,19 @@ func (s *Session) handleFeatures(line wire.Line) {
 	if line.HasFeature(wire.FeatureSender) {
 		s.turnOnSender()
 	}
-	s.QueueControl(Text, s.hub.featuresLine())
+	answer := s.hub.featuresLine()
+	if line.HasFeature(wire.FeatureConnectionID) {
+		s.showID()
+		answer = append(answer, ","+wire.FeatureConnectionID...)
+	}
+	s.QueueControl(Text, answer)
+}
+
+// showID has all ERR lines that are queued for the client from here on end with its connection id.
+func (s *Session) showID() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.showsID = true
 }
 
 func (s *Session) watchLink() {

@@ -90,6 +90,9 @@ func (s *Session) preparePresence(c *command) bool {
 	if refusal == "" && changes {
 		return true
 	}
+	if refusal == wire.CodePermissionDenied {
+		s.denyCommand(c, nil)
+	}
 	s.answerPresence(c.verb, key, refusal)
 	return false
 }

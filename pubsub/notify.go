@@ -23,7 +23,7 @@ func (s *Session) rejectLocked(code wire.Code, context ...string) {
 		c.Write(zap.Uint64("connection", s.client.ID), zap.String("code", string(code)))
 	}
 	s.hub.count.refuse(code)
-	s.queueControlLocked(Text, wire.AppendErr(nil, code, context...))
+	s.queueControlLocked(Text, s.shownID(wire.AppendErr(nil, code, context...)))
 }
 
 // notifyOutage tells the client, once in each outage of the link, that its messages and
@@ -94,6 +94,14 @@ func (s *Session) allowSlowNotice() {
 
 func slowLine(n uint64) []byte {
 	return wire.AppendErr(nil, wire.CodeSlowConsumer, strconv.FormatUint(n, 10))
+}
+
+// shownID is an ERR line with the connection id, if the client asked for it. The caller holds s.mu.
+func (s *Session) shownID(line []byte) []byte {
+	if s.showsID {
+		line = wire.AppendConnection(line, s.client.ConnectionID)
+	}
+	return line
 }
 
 // sendReconnect tells the client, once, that this edge drains.

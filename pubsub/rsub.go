@@ -39,6 +39,7 @@ func (s *Session) prepareRsub(c *command) bool {
 	var refusal wire.Code
 	switch {
 	case !c.allowed && !s.mayResubscribe(key.tenant, p, c.from):
+		s.denyCommand(c, nil)
 		refusal = wire.CodePermissionDenied
 	case s.isSubscribed(key), c.from.Origin == wire.OriginLastN && p.Shape() != 0:
 		refusal = wire.CodeBadRequest

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/millrace/millrace/pubsub/pattern"
+	"github.com/millrace/millrace/wire"
 )
 
 // Rights decide what a client may do. Implementations are safe for concurrent
@@ -38,7 +39,9 @@ type Identity struct {
 
 // Client describes a connection to its operator.
 type Client struct {
-	ID        uint64
+	ID           uint64
+	ConnectionID wire.ConnectionID // of its handshake; zero: none
+
 	IP        netip.Addr
 	SharedIP  bool   // IP is a proxy's, with many clients behind it: no share is kept for it
 	Transport string // "websocket" or "webtransport"
@@ -67,6 +70,7 @@ type Session struct {
 	partialWrite   bool // the transport holds bytes that TryWrite could not write
 	makesPackets   bool // the transport is a Packeter; static after Attach
 	closeSent      bool // the close was written
+	showsID        bool // ERR lines end with the connection id
 	detached       bool // Detach was called
 	counted        bool // its accounts count it as a connection
 

@@ -7,24 +7,27 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/millrace/millrace/wire"
 )
 
 // Stat describes one open session to an operator.
 type Stat struct {
-	ID            uint64          `json:"id"` // of this edge's sessions, a later one has a higher one
-	TokenID       string          `json:"token_id"`
-	Issuer        string          `json:"issuer,omitempty"`  // of the token, for whose share it counts; empty: the operator
-	Subject       string          `json:"subject,omitempty"` // whose token it is
-	Info          json.RawMessage `json:"info,omitempty"`    // of the token: a JSON object
-	Tenants       []string        `json:"tenants"`           // that the token names: the first MaxTenantsCounted
-	IP            string          `json:"ip"`                // empty: not known
-	Transport     string          `json:"transport"`
-	Since         time.Time       `json:"since"`
-	ExpiresAt     time.Time       `json:"expires_at"`
-	Subscriptions int64           `json:"subscriptions"`
-	QueuedBytes   int             `json:"queued_bytes"` // that wait to be written, bookkeeping included
-	Dropped       uint64          `json:"dropped"`      // deliveries
-	Draining      bool            `json:"draining"`     // was told to reconnect elsewhere
+	ConnectionID  wire.ConnectionID `json:"connection_id,omitzero"` // that the client can tell support
+	ID            uint64            `json:"id"`                     // of this edge's sessions, a later one has a higher one
+	TokenID       string            `json:"token_id"`
+	Issuer        string            `json:"issuer,omitempty"`  // of the token, for whose share it counts; empty: the operator
+	Subject       string            `json:"subject,omitempty"` // whose token it is
+	Info          json.RawMessage   `json:"info,omitempty"`    // of the token: a JSON object
+	Tenants       []string          `json:"tenants"`           // that the token names: the first MaxTenantsCounted
+	IP            string            `json:"ip"`                // empty: not known
+	Transport     string            `json:"transport"`
+	Since         time.Time         `json:"since"`
+	ExpiresAt     time.Time         `json:"expires_at"`
+	Subscriptions int64             `json:"subscriptions"`
+	QueuedBytes   int               `json:"queued_bytes"` // that wait to be written, bookkeeping included
+	Dropped       uint64            `json:"dropped"`      // deliveries
+	Draining      bool              `json:"draining"`     // was told to reconnect elsewhere
 	// The caps of the connection that are in force, in KiB/s; 0: none.
 	IngressKB int `json:"ingress_kb_per_sec"`
 	EgressKB  int `json:"egress_kb_per_sec"`
@@ -92,7 +95,7 @@ func (h *Hub) session(id uint64) *Session {
 // stat describes the session.
 func (s *Session) stat(limits *Limits) Stat {
 	stat := Stat{
-		ID:        s.client.ID,
+		ID: s.client.ID, ConnectionID: s.client.ConnectionID,
 		TokenID:   s.identity.TokenID,
 		Issuer:    s.token.issuerName,
 		Subject:   s.identity.Subject,

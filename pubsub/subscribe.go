@@ -47,6 +47,7 @@ func (s *Session) prepareSubscription(c *command) bool {
 	case s.subscriptions[key.main()].isResumable():
 		s.reject(wire.CodeBadRequest, c.verb.String(), key.tenant, key.pattern)
 	case !c.allowed && !s.maySubscribe(key.tenant, c.pattern):
+		s.denyCommand(c, nil)
 		s.reject(wire.CodePermissionDenied, c.verb.String(), key.tenant, key.pattern)
 	case existing != nil: // repeated: acknowledged again, changes nothing
 		s.ackWhenConfirmed(key, existing)

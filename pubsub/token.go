@@ -64,6 +64,7 @@ type tokenState struct {
 	// subjectAccounts are those of the subject in each of tenants, for connections alone.
 	subjectAccounts []*account
 	replays         tokenReplays // pages of histories that its sessions wait for
+	denials         denialBudget
 
 	payers atomic.Pointer[tokenPayers] // see Session.tokenPayers; nil: not known yet
 }

@@ -1,7 +1,9 @@
 package tokenstore
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"math/bits"
 	"net/netip"
 	"slices"
@@ -125,15 +127,26 @@ func (a *Access) containingRule(tenant string, p pattern.Pattern, l ruleList) (g
 func (a *Access) CheckConnection(c Connection) error {
 	switch {
 	case !ipAllowed(a.right.masks, c.IP):
-		return &ForbiddenError{What: "ip"}
+		ip := "which is not known"
+		if c.IP.IsValid() {
+			ip = c.IP.String()
+		}
+		return forbidden("ip", "address", ip, "allow_ip_masks", a.right.masks)
 	case !a.originAllowed(c.Origins):
-		return &ForbiddenError{What: "origin"}
+		return forbidden("origin", "origin", fmt.Sprintf("%q", c.Origins), "allowed_ws_origin", a.right.origins)
 	case !listAllows(a.right.protocols, c.Protocol):
-		return &ForbiddenError{What: "protocol"}
+		return forbidden("protocol", "protocol", c.Protocol, "allow_protocols", a.right.protocols)
 	case !listAllows(a.right.regions, c.Region):
-		return &ForbiddenError{What: "region"}
+		return forbidden("region", "region of the edge", cmp.Or(c.Region, "which has none"), "allow_regions", a.right.regions)
 	}
 	return nil
+}
+
+func forbidden[T any](what, called, is, list string, allowed []T) error {
+	return &ForbiddenError{
+		What: what, Reason: "the token does not allow the " + called + ", " + is,
+		Rule: fmt.Sprintf("right.%s %v", list, allowed),
+	}
 }
 
 // AllowedIPs returns a function that reports whether a connection may come from an

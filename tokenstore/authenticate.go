@@ -44,16 +44,41 @@ func (s *Service) AuthenticateLocal(ctx context.Context, token string) (*Access,
 func (s *Service) authenticate(ctx context.Context, token string, get getter) (*Access, error) {
 	id, secret, ok := splitToken(accessPrefix, token)
 	if !ok {
-		return nil, ErrUnauthorized
+		return nil, malformed(token)
 	}
 	c, err := s.load(ctx, id, get)
 	switch {
 	case err != nil:
-		return nil, unauthorized(err)
+		return nil, unauthorized(id, err)
 	case !c.hash.matches(secret):
-		return nil, ErrUnauthorized
-	case c.revoked || !s.now().Before(c.ExpiresAt):
-		return nil, ErrTokenEnded
+		return nil, &UnauthorizedError{Reason: "the secret of the token is wrong", TokenID: c.ID, Access: c}
+	}
+	return s.unlessEnded(c)
+}
+
+// malformed says of a text that it is no access token.
+func malformed(token string) error {
+	reason := "the token has not the form of an access token, AT_, 32 hex digits, _ and 32 hex digits: is it complete?"
+	switch {
+	case token == "":
+		reason = "the client sent no token"
+	case strings.HasPrefix(token, masterPrefix):
+		reason = "the client sent a master token, where an access token is needed"
+	}
+	return &UnauthorizedError{Reason: reason}
+}
+
+// unlessEnded returns a token whose secret the caller has, unless it is expired or revoked.
+func (s *Service) unlessEnded(c *Access) (*Access, error) {
+	switch {
+	case c.revoked:
+		return nil, &UnauthorizedError{Reason: "the token is revoked", Rule: "revoked", TokenID: c.ID, Access: c, ended: true}
+	case !s.now().Before(c.ExpiresAt):
+		at := c.ExpiresAt.Format(time.RFC3339)
+		return nil, &UnauthorizedError{
+			Reason: "the token expired at " + at + "; it is " + s.now().UTC().Format(time.RFC3339) + " at this edge",
+			Rule:   "right.expires_at " + at, TokenID: c.ID, Access: c, ended: true,
+		}
 	}
 	return c, nil
 }
@@ -67,20 +92,19 @@ func (s *Service) Lookup(ctx context.Context, tokenID string) (*Access, error) {
 	}
 	c, err := s.load(ctx, tokenID, s.store.Get)
 	if err != nil {
-		return nil, unauthorized(err)
+		return nil, unauthorized(tokenID, err)
 	}
-	if c.revoked || !s.now().Before(c.ExpiresAt) {
-		return nil, ErrTokenEnded
-	}
-	return c, nil
+	return s.unlessEnded(c)
 }
 
-func unauthorized(err error) error {
+func unauthorized(id string, err error) error {
 	if errors.Is(err, ErrNotFound) {
-		return ErrUnauthorized
+		return &UnauthorizedError{Reason: noSuchToken, TokenID: strings.Clone(id)}
 	}
 	return err
 }
+
+const noSuchToken = "there is no token with this id (an expired one is forgotten after a day)"
 
 // load reads a token from the store and compiles it, unless this version of it is in memory.
 func (s *Service) load(ctx context.Context, id string, get getter) (*Access, error) {

@@ -58,6 +58,30 @@ var (
 	ErrTooManyFailures = errors.New("too many failed authentications from this address")
 )
 
+// An UnauthorizedError is an [ErrUnauthorized], or an [ErrTokenEnded], that says for operators why.
+// Its text is that of the sentinel: a client must not be told more.
+type UnauthorizedError struct {
+	Reason  string  // never holds the secret
+	Rule    string  // what of the token decided; empty: nothing did
+	TokenID string  // that the token names; empty: it has not the form of a token
+	Access  *Access // of the token with this id; nil: there is none
+
+	ended bool // the caller has the secret
+}
+
+// Error is the text of the sentinel.
+func (e *UnauthorizedError) Error() string { return e.sentinel().Error() }
+
+// Unwrap returns the sentinel.
+func (e *UnauthorizedError) Unwrap() error { return e.sentinel() }
+
+func (e *UnauthorizedError) sentinel() error {
+	if e.ended {
+		return ErrTokenEnded
+	}
+	return ErrUnauthorized
+}
+
 // The problem codes of an [InvalidError] (docs/protocol.md, REST).
 const (
 	CodeInvalidBody         = "invalid_body"
@@ -85,7 +109,9 @@ func invalid(path, reason string) *InvalidError {
 
 // A ForbiddenError refuses a connection that the token does not allow.
 type ForbiddenError struct {
-	What string // "ip", "origin", "protocol" or "region"
+	What   string // "ip", "origin", "protocol" or "region"
+	Reason string // with what the connection has, and what is allowed: for operators
+	Rule   string // that decided, by JSON path and text, e.g. right.allow_regions [EU]
 }
 
 // Error names what was outside of the token's right.

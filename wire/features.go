@@ -12,6 +12,9 @@ const (
 	FeatureLink = "link"
 	// FeatureSender makes the edge say with each delivery whose token published it.
 	FeatureSender = "sender"
+	// FeatureConnectionID makes the edge end each ERR line with the id of the connection; see
+	// [AppendConnection]. Only the answer to a line that names it has it.
+	FeatureConnectionID = "connection_id"
 	// FeatureHistory says that the edge keeps messages: RSUB and version 3 of publish frames.
 	// It changes nothing for a client that sends neither, so nobody has to turn it on.
 	FeatureHistory = "history"

@@ -30,13 +30,14 @@ type ServerLine struct {
 	Code    Code   // of KindErr; perhaps one that this version does not know
 	// Detail is what follows the code of KindErr, empty if nothing does: the
 	// argument of the code, or the command that was refused, such as SUB:… or PUB:….
-	Detail   string
-	Features string   // of KindFeatures: those that the server knows, with commas between
-	Up       bool     // of KindLink
-	Position Position // of KindOKRsub, KindAt and KindGap, and of KindOKPub if it is Stored
-	Complete bool     // of KindOKRsub: nothing is missing; else there is a gap
-	ID       uint32   // of KindOKPub; ERR lines have RefusedID
-	Stored   bool     // of KindOKPub: the message has a Position
+	Detail       string
+	ConnectionID ConnectionID // of KindErr, with the feature connection_id; zero: none
+	Features     string       // of KindFeatures: those that the server knows, with commas between
+	Up           bool         // of KindLink
+	Position     Position     // of KindOKRsub, KindAt and KindGap, and of KindOKPub if it is Stored
+	Complete     bool         // of KindOKRsub: nothing is missing; else there is a gap
+	ID           uint32       // of KindOKPub; ERR lines have RefusedID
+	Stored       bool         // of KindOKPub: the message has a Position
 }
 
 var (
@@ -101,11 +102,12 @@ func splitOK(v Verb, fields string) (ServerLine, error) {
 }
 
 func splitErr(fields string) (ServerLine, error) {
+	fields, id := cutConnection(fields)
 	code, detail, hasDetail := strings.Cut(fields, ":")
 	if code == "" || strings.Trim(code, "abcdefghijklmnopqrstuvwxyz_") != "" || hasDetail && detail == "" {
 		return ServerLine{}, errServerLineCode
 	}
-	return ServerLine{Kind: KindErr, Code: Code(code), Detail: detail}, nil
+	return ServerLine{Kind: KindErr, Code: Code(code), Detail: detail, ConnectionID: id}, nil
 }
 
 // AppendOK appends OK:<verb>:<tenant>:<pattern>, the answer to a line of KindOK's verbs.

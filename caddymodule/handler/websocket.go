@@ -16,7 +16,6 @@ import (
 	"github.com/millrace/millrace/caddymodule/credentials"
 	"github.com/millrace/millrace/caddymodule/guard"
 	"github.com/millrace/millrace/caddymodule/guest"
-	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/internal/admission"
 	wsconn "github.com/millrace/millrace/pubsub/websocket"
 	"github.com/millrace/millrace/tokenstore"
@@ -53,17 +52,18 @@ func (h *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 	if served, err := passThrough(w, r, h.Path, next); served {
 		return err
 	}
-	offer, ok := h.checkRequest(w, r)
+	t := begin(w, r, h.app, tokenstore.ProtocolWebSocket)
+	offer, ok := h.checkRequest(t)
 	if !ok {
 		return nil
 	}
-	live := await(w, r, h.app)
+	live := t.await()
 	if live == nil {
 		return nil
 	}
 	opened, refused := admission.Candidate{
 		Edge:    h.app.Admission(live),
-		Client:  clientOf(r, tokenstore.ProtocolWebSocket),
+		Client:  t.client,
 		Origins: r.Header.Values("Origin"),
 		Secure:  secure(r, h.app),
 	}.Open(r.Context(), offer.token)
@@ -102,31 +102,32 @@ type offer struct {
 }
 
 // checkRequest answers what is no proper handshake: 425, 405, 426, 400, 501.
-func (h *WebSocket) checkRequest(w http.ResponseWriter, r *http.Request) (o offer, ok bool) {
+func (h *WebSocket) checkRequest(t attempt) (o offer, ok bool) {
+	w, r := t.w, t.r
 	bad := func(detail string) (offer, bool) {
-		problem.Refuse(w, http.StatusBadRequest, "bad_handshake", detail)
+		t.refuse(http.StatusBadRequest, "bad_handshake", detail)
 		return o, false
 	}
 	switch {
 	case rest.TooEarly(r):
-		problem.Refuse(w, http.StatusTooEarly, string(rest.CodeTooEarly), "a session cannot be opened with TLS early data")
+		t.refuse(http.StatusTooEarly, string(rest.CodeTooEarly), "a session cannot be opened with TLS early data")
 		return o, false
 	case r.Method == http.MethodConnect:
-		problem.Refuse(w, http.StatusNotImplemented, "not_implemented", "WebSocket is served over HTTP/1.1 alone")
+		t.refuse(http.StatusNotImplemented, "not_implemented", "WebSocket is served over HTTP/1.1 alone")
 		return o, false
 	case r.Method != http.MethodGet:
-		problem.MethodNotAllowed(w, http.MethodGet)
+		t.refuseMethod(http.MethodGet)
 		return o, false
 	case !websocket.IsWebSocketUpgrade(r), r.ProtoMajor != 1, !r.ProtoAtLeast(1, 1):
 		if r.ProtoMajor == 1 { // RFC 9113, section 8.2.2, forbids them
 			w.Header().Set("Connection", "Upgrade")
 			w.Header().Set("Upgrade", "websocket")
 		}
-		problem.Refuse(w, http.StatusUpgradeRequired, "upgrade_required", "this path takes WebSocket handshakes over HTTP/1.1")
+		t.refuse(http.StatusUpgradeRequired, "upgrade_required", "this path takes WebSocket handshakes over HTTP/1.1")
 		return o, false
 	case r.Header.Get("Sec-Websocket-Version") != "13":
 		w.Header().Set("Sec-WebSocket-Version", "13") // RFC 6455, section 4.4
-		problem.Refuse(w, http.StatusUpgradeRequired, "upgrade_required", "Sec-WebSocket-Version must be 13")
+		t.refuse(http.StatusUpgradeRequired, "upgrade_required", "Sec-WebSocket-Version must be 13")
 		return o, false
 	case !validKey(r.Header["Sec-Websocket-Key"]):
 		return bad("Sec-WebSocket-Key must be 16 bytes in base64, once")
@@ -165,7 +166,7 @@ func upgrade(w http.ResponseWriter, r *http.Request, echo bool) (conn net.Conn, 
 		u.Subprotocols = []string{wire.Subprotocol}
 	}
 	h := &hijacker{ResponseWriter: w}
-	upgraded, err := u.Upgrade(h, r, nil)
+	upgraded, err := u.Upgrade(h, r, http.Header{wire.HeaderConnectionID: w.Header()[wire.HeaderConnectionID]})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/caddymodule/credentials"
+	"github.com/millrace/millrace/wire"
 )
 
 // Frames that come in one packet with the handshake are the connection's first.
@@ -82,11 +84,17 @@ func TestHandshakeShape(t *testing.T) {
 			c.change(r)
 			r, _ = new(credentials.Inspection).TakeTokens(r)
 			w := httptest.NewRecorder()
-			_, ok := new(WebSocket).checkRequest(w, r)
+			_, ok := new(WebSocket).checkRequest(begin(w, r, new(app.App), "websocket"))
 			if ok != (c.status == 200) || w.Code != c.status {
 				t.Fatalf("accepted: %v; answered %d, want %d", ok, w.Code, c.status)
 			}
 			h := w.Header()
+			if _, known := wire.ParseConnectionID(h.Get("Connection-Id")); !known {
+				t.Error("the attempt has no id")
+			}
+			if c.status != 200 && !strings.Contains(w.Body.String(), `"connection_id":"`+h.Get("Connection-Id")+`"`) {
+				t.Errorf("the body has not the id: %s", w.Body)
+			}
 			if allow := h.Get("Allow"); (allow == "GET") != (c.status == 405) {
 				t.Errorf("Allow is %q", allow)
 			}

@@ -12,7 +12,6 @@ import (
 	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/caddymodule/credentials"
 	"github.com/millrace/millrace/caddymodule/guest"
-	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/caddymodule/takeover"
 	"github.com/millrace/millrace/internal/admission"
 	"github.com/millrace/millrace/pubsub"
@@ -66,27 +65,28 @@ func (h *WebTransport) ServeHTTP(w http.ResponseWriter, r *http.Request, next ca
 			return err
 		}
 	}
-	entry, ok := checkEntry(w, r)
+	t := begin(w, r, h.app, tokenstore.ProtocolWebTransport)
+	entry, ok := checkEntry(t)
 	if !ok {
 		return nil
 	}
 	token, given, wrong := credentials.Offered(r, "WT-Available-Protocols", credentials.WebTransportOffers(r))
 	if wrong != "" {
-		problem.Refuse(w, http.StatusBadRequest, "bad_handshake", wrong)
+		t.refuse(http.StatusBadRequest, "bad_handshake", wrong)
 		return nil
 	}
-	live := await(w, r, h.app)
+	live := t.await()
 	if live == nil {
 		return nil
 	}
 	// In both cases the request, and all that Caddy keeps with it, is let go of
 	// when the session has begun.
 	upgrade := func() (wtconn.Conn, bool) {
-		conn, ok := h.upgrade(w, r, entry)
+		conn, ok := h.upgrade(t, entry)
 		conn.Kinds = kinds
 		return conn, ok
 	}
-	if c := h.candidate(r, live, entry); given {
+	if c := h.candidate(t, live, entry); given {
 		h.serve(w, r, c, upgrade, token)
 	} else {
 		h.await(w, c, upgrade)
@@ -105,33 +105,34 @@ func isSession(r *http.Request) bool {
 }
 
 // checkEntry answers what is no request for a session: 425, 405, 501.
-func checkEntry(w http.ResponseWriter, r *http.Request) (*takeover.Entry, bool) {
+func checkEntry(t attempt) (*takeover.Entry, bool) {
+	r := t.r
 	if rest.TooEarly(r) {
 		// Early data may be a replay, and its address is not verified.
-		problem.Refuse(w, http.StatusTooEarly, string(rest.CodeTooEarly), "a session cannot be opened with TLS early data")
+		t.refuse(http.StatusTooEarly, string(rest.CodeTooEarly), "a session cannot be opened with TLS early data")
 		return nil, false
 	}
 	if r.Method != http.MethodConnect {
-		problem.MethodNotAllowed(w, http.MethodConnect)
+		t.refuseMethod(http.MethodConnect)
 		return nil, false
 	}
 	if !isSession(r) {
-		problem.Refuse(w, http.StatusNotImplemented, "not_implemented", "this path takes WebTransport over HTTP/3 alone")
+		t.refuse(http.StatusNotImplemented, "not_implemented", "this path takes WebTransport over HTTP/3 alone")
 		return nil, false
 	}
 	entry, ok := takeover.EntryOf(r)
 	if !ok {
-		problem.Refuse(w, http.StatusNotImplemented, "not_implemented", "this server has no WebTransport: use WebSocket")
+		t.refuse(http.StatusNotImplemented, "not_implemented", "this server has no WebTransport: use WebSocket")
 		return nil, false
 	}
 	return entry, true
 }
 
-func (h *WebTransport) candidate(r *http.Request, live *app.Running, entry *takeover.Entry) admission.Candidate {
-	client := clientOf(r, tokenstore.ProtocolWebTransport)
+func (h *WebTransport) candidate(t attempt, live *app.Running, entry *takeover.Entry) admission.Candidate {
+	client := t.client
 	client.Listener = entry.Listener()
 	var origins []string
-	for _, o := range r.Header.Values("Origin") {
+	for _, o := range t.r.Header.Values("Origin") {
 		origins = append(origins, strings.Clone(o))
 	}
 	return admission.Candidate{
@@ -180,13 +181,13 @@ func (h *WebTransport) await(w http.ResponseWriter, c admission.Candidate, upgra
 			}
 			countRefusal(refused)
 			return wtconn.Admission{}, refused.WebTransport()
-		}, guest.LiveLog("pubsub.webtransport"))
+		}, c.NotAuthenticated, guest.LiveLog("pubsub.webtransport"))
 		served = true
 	}
 }
 
-func (h *WebTransport) upgrade(w http.ResponseWriter, r *http.Request, entry *takeover.Entry) (wtconn.Conn, bool) {
-	conn, err := entry.Upgrade(w, r)
+func (h *WebTransport) upgrade(t attempt, entry *takeover.Entry) (wtconn.Conn, bool) {
+	conn, err := entry.Upgrade(t.w, t.r)
 	if err == nil {
 		return conn, true
 	}
@@ -194,9 +195,9 @@ func (h *WebTransport) upgrade(w http.ResponseWriter, r *http.Request, entry *ta
 		c.Write(zap.Error(err))
 	}
 	if entry.Closing() {
-		refuse(w, admission.RefusedByHub(pubsub.ErrDraining))
+		refuse(t.w, admission.RefusedByHub(pubsub.ErrDraining))
 	} else {
-		problem.Refuse(w, http.StatusBadRequest, "bad_handshake", "the client's HTTP/3 settings allow no (further) WebTransport session")
+		t.refuse(http.StatusBadRequest, "bad_handshake", "the client's HTTP/3 settings allow no (further) WebTransport session")
 	}
 	return conn, false
 }

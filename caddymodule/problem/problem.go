@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/millrace/millrace/tokenstore/rest"
+	"github.com/millrace/millrace/wire"
 )
 
 // Refuse answers a handshake with a problem body (docs/protocol.md, WebSocket and
@@ -17,19 +18,13 @@ func Refuse(w http.ResponseWriter, status int, code, detail string) {
 
 // Write answers any request with a problem body (docs/protocol.md, REST).
 func Write(w http.ResponseWriter, status int, code, detail string) {
-	rest.WriteProblem(w, rest.Problem{Status: status, Code: code, Detail: detail})
+	rest.WriteProblem(w, rest.Problem{Status: status, Code: code, Detail: detail, ConnectionID: w.Header().Get(wire.HeaderConnectionID)})
 }
 
 // NotFound answers a request for a path that differs from one of ours in case or by a
 // trailing slash.
 func NotFound(w http.ResponseWriter) {
 	Write(w, http.StatusNotFound, string(rest.CodeNotFound), "paths are exact: no other case, no trailing slash")
-}
-
-// MethodNotAllowed refuses a handshake.
-func MethodNotAllowed(w http.ResponseWriter, allowed string) {
-	w.Header().Set("Allow", allowed)
-	Refuse(w, http.StatusMethodNotAllowed, string(rest.CodeMethodNotAllowed), "allowed: "+allowed)
 }
 
 // Unavailable answers 503: trying again, on this edge or another one, can help.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
 
 	"go.uber.org/zap"
@@ -43,6 +44,23 @@ type Refusal struct {
 
 	forbiddenWhat string // of 403: what is not allowed: of a token, or "client"
 	reason        string // of a hook
+
+	// For operators alone.
+	truth    string             // why; empty: Detail says it
+	rule     string             // that decided; empty: none
+	tokenID  string             // that the client named
+	access   *tokenstore.Access // of that token; nil: there is none
+	verified bool               // the client has its secret
+}
+
+// of is a refusal of a client that has the secret of a token.
+func (f *Refusal) of(a *tokenstore.Access) *Refusal {
+	if f == refusedGone {
+		return f
+	}
+	known := *f // it may be shared
+	known.tokenID, known.access, known.verified = a.ID, a, true
+	return &known
 }
 
 // Gone reports whether the client is gone before it is decided about. It reads no answer,
@@ -57,7 +75,9 @@ func (f *Refusal) Write(w http.ResponseWriter) {
 	if f.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
-	rest.WriteProblem(w, rest.Problem{Status: f.Status, Code: f.Code, Detail: f.Detail})
+	rest.WriteProblem(w, rest.Problem{
+		Status: f.Status, Code: f.Code, Detail: f.Detail, ConnectionID: w.Header().Get(wire.HeaderConnectionID),
+	})
 }
 
 // WebTransport is the answer to an AUTH line (docs/protocol.md, WebTransport).
@@ -80,13 +100,24 @@ func tryLater(code, detail string) *Refusal {
 	return &Refusal{Status: http.StatusServiceUnavailable, Code: code, Detail: detail, RetryAfter: "5"}
 }
 
-var refusedForFailures = &Refusal{
-	Status: http.StatusTooManyRequests, Code: "too_many_failures",
-	Detail: "too many failed authentications from this address", RetryAfter: "1",
-}
-
 // RefusedByHub translates the errors with which a hub takes no connection.
 func RefusedByHub(err error) *Refusal {
+	refused := refusalOf(err)
+	if refused != refusedGone {
+		refused.rule = limitOf[refused.Code]
+	}
+	return refused
+}
+
+// limitOf is the setting of the edge that decided, by code.
+var limitOf = map[string]string{
+	"too_many_connections": "limits max_connections, or the files and the memory of the process", "too_many_connections_of_token": "limits max_connections_per_token",
+	"too_many_connections_of_subject": "limits max_connections_per_subject", "too_many_connections_of_tenant": "limits max_connections_per_tenant",
+	"too_many_connections_of_address": "limits max_connections_per_address", "too_many_connections_of_issuer": "limits issuer_share",
+	"too_many_rights": "the memory for rights, half of it for a tenant", "too_many_unauthenticated": "handshakes under way on the edge, and from an address",
+}
+
+func refusalOf(err error) *Refusal {
 	switch {
 	case errors.Is(err, pubsub.ErrDraining):
 		return tryLater("draining", err.Error())
@@ -115,11 +146,18 @@ func RefusedByHub(err error) *Refusal {
 var refusedGone = tryLater("unavailable", "the client is gone")
 
 // refusedByHook translates the refusal of a hook.
-func refusedByHook(r *hook.Refusal) *Refusal {
+func refusedByHook(r *pubsub.HookRefusal) *Refusal {
+	rule := ""
+	if r.Hook != "" {
+		rule = "hook " + r.Hook
+	}
 	if r.Code == wire.CodeTryLater {
-		return tryLater(string(r.Code), r.Reason)
+		refused := tryLater(string(r.Code), r.Reason)
+		refused.rule = rule
+		return refused
 	}
 	return &Refusal{
+		rule:   rule,
 		Status: http.StatusForbidden, Code: "client_not_allowed", Detail: cmp.Or(r.Reason, "the edge does not allow this client"),
 		forbiddenWhat: "client", reason: r.Reason,
 	}
@@ -144,7 +182,7 @@ func (c Candidate) Open(ctx context.Context, token string) (wtconn.Admission, *R
 	}
 	pending, err := c.Hub.AddHandshake(ctx, c.Client)
 	if err != nil {
-		return wtconn.Admission{}, c.reportRefused(RefusedByHub(err), nil)
+		return wtconn.Admission{}, c.Report(ctx, RefusedByHub(err))
 	}
 	defer pending.Release()
 	return c.admit(ctx, pending, token)
@@ -158,7 +196,7 @@ func (c Candidate) Await() (*pubsub.PendingConn, *Refusal) {
 	}
 	pending, err := c.Hub.AddPending(c.Client)
 	if err != nil {
-		return nil, c.reportRefused(RefusedByHub(err), nil)
+		return nil, c.Report(context.Background(), RefusedByHub(err))
 	}
 	return pending, nil
 }
@@ -176,33 +214,41 @@ func (c Candidate) Auth(ctx context.Context, pending *pubsub.PendingConn, token 
 	return a, refused
 }
 
+// NotAuthenticated tells operators of a client that was waited for and sent no token.
+func (c Candidate) NotAuthenticated(reason string) {
+	refused := c.refuseToken(&tokenstore.UnauthorizedError{Reason: reason})
+	c.Report(context.Background(), refused)
+}
+
 func (c Candidate) closing() bool { return c.Closing != nil && c.Closing() }
 
 // checkAvailable refuses clients whoever they are: the edge or their listener drains, or
 // the edge is full.
 func (c Candidate) checkAvailable() *Refusal {
 	if c.closing() || c.Exiting != nil && c.Exiting() {
-		return c.reportRefused(RefusedByHub(pubsub.ErrDraining), nil)
+		return c.Report(context.Background(), RefusedByHub(pubsub.ErrDraining))
 	}
 	err := c.Hub.AvailableFor(c.Client.Cost)
 	if err == nil && c.MemoryShort != nil && c.MemoryShort() {
 		err = pubsub.ErrMemoryFull
 	}
 	if err != nil {
-		return c.reportRefused(RefusedByHub(err), nil)
+		return c.Report(context.Background(), RefusedByHub(err))
 	}
 	return nil
 }
 
-// reportRefused tells the hooks that the client gets no session, and why; access is what its
-// token grants, nil if that is not known.
-func (c Candidate) reportRefused(refused *Refusal, access *tokenstore.Access) *Refusal {
+// Report tells operators and hooks that the client gets no session, and why.
+func (c Candidate) Report(ctx context.Context, refused *Refusal) *Refusal {
 	if refused == refusedGone {
 		return refused
 	}
-	told := hook.RefusedClient{IP: c.Client.IP, Transport: c.Client.Transport, Status: refused.Status, Code: refused.Code}
-	if access != nil {
-		told.TokenID, told.Subject = access.ID, access.Subject
+	told := hook.RefusedClient{
+		ConnectionID: c.Client.ConnectionID, IP: c.Client.IP, Transport: c.Client.Transport, Status: refused.Status, Code: refused.Code,
+		Reason: cmp.Or(refused.truth, refused.Detail), Rule: refused.rule, TokenID: refused.tokenID, Verified: refused.verified,
+	}
+	if a := refused.access; a != nil {
+		told.Subject, told.Tenants, told.Issuer = a.Subject, a.Tenants, c.Tokens.IssuerOf(ctx, a)
 	}
 	c.Hub.Refused(told)
 	return refused
@@ -213,7 +259,10 @@ func (c Candidate) reportRefused(refused *Refusal, access *tokenstore.Access) *R
 func (c Candidate) admit(ctx context.Context, pending *pubsub.PendingConn, token string) (wtconn.Admission, *Refusal) {
 	session, access, refused := c.register(ctx, pending, token)
 	if refused != nil {
-		return wtconn.Admission{}, c.reportRefused(refused, access)
+		if access != nil {
+			refused = refused.of(access)
+		}
+		return wtconn.Admission{}, c.Report(ctx, refused)
 	}
 	session.Connected()
 	return wtconn.Admission{Session: session, AllowPeer: allowPeer(access.AllowedIPs(), c.Client.IP, c.Peer)}, nil
@@ -230,7 +279,7 @@ func (c Candidate) register(ctx context.Context, pending *pubsub.PendingConn, to
 		c.Hub.ChargeRight(access.Tenants, c.Tokens.IssuerOf(ctx, access), cost)
 	}
 	if !c.Secure {
-		return nil, access, &Refusal{Status: http.StatusForbidden, Code: "tls_required", Detail: "tokens are accepted over HTTPS only"}
+		return nil, access, &Refusal{Status: http.StatusForbidden, Code: "tls_required", Detail: "tokens are accepted over HTTPS only", rule: "allow_plaintext off"}
 	}
 	err = access.CheckConnection(tokenstore.Connection{
 		IP:       c.Client.IP,
@@ -246,6 +295,7 @@ func (c Candidate) register(ctx context.Context, pending *pubsub.PendingConn, to
 		return nil, access, &Refusal{
 			Status: http.StatusForbidden, Code: forbidden.What + "_not_allowed",
 			Detail: "the token does not allow this " + forbidden.What, forbiddenWhat: forbidden.What,
+			truth: forbidden.Reason, rule: forbidden.Rule,
 		}
 	}
 	admitted, err := c.Hub.Admit(pubsub.Identity{
@@ -287,13 +337,24 @@ func (c Candidate) register(ctx context.Context, pending *pubsub.PendingConn, to
 }
 
 func (c Candidate) refuseToken(err error) *Refusal {
+	var known tokenstore.UnauthorizedError // whose zero value knows nothing
+	var cause *tokenstore.UnauthorizedError
+	if errors.As(err, &cause) {
+		known = *cause
+	}
 	switch {
 	case errors.Is(err, tokenstore.ErrTooManyFailures):
-		return refusedForFailures
+		return &Refusal{
+			Status: http.StatusTooManyRequests, Code: "too_many_failures",
+			Detail: "too many failed authentications from this address", RetryAfter: "1",
+			truth: "too many failed authentications from this address, and here " + known.Reason,
+			rule:  strconv.Itoa(maxFailures) + " failures a second of an address", tokenID: known.TokenID, access: known.Access,
+		}
 	case !errors.Is(err, tokenstore.ErrUnauthorized):
 		return c.fault(err)
 	}
 	return &Refusal{
+		truth: known.Reason, rule: known.Rule, tokenID: known.TokenID, access: known.Access, verified: errors.Is(err, tokenstore.ErrTokenEnded),
 		Status: http.StatusUnauthorized, Code: "unauthorized",
 		Detail: "a valid access token is needed: in Authorization: Bearer, or as the entry at.<token> beside " +
 			wire.Subprotocol + " in " + map[string]string{

@@ -75,7 +75,7 @@ func TestRefusalOfAUTH(t *testing.T) {
 		{"per tenant", RefusedByHub(pubsub.ErrTenantFull), 503, "", wire.CloseTryLater},
 		{"per address", RefusedByHub(pubsub.ErrAddressFull), 503, "", wire.CloseTryLater},
 		{"per subject", RefusedByHub(pubsub.ErrSubjectFull), 503, "", wire.CloseTryLater},
-		{"failures", refusedForFailures, 429, "", wire.CloseTryLater},
+		{"failures", Candidate{}.refuseToken(tokenstore.ErrTooManyFailures), 429, "", wire.CloseTryLater},
 		{"unauthenticated", RefusedByHub(pubsub.ErrTooManyPending), 503, "", wire.CloseTryLater},
 		{"unauthenticated of one address", RefusedByHub(pubsub.ErrTooManyPendingPerIP), 429, "", wire.CloseTryLater},
 	} {

@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 	"sync"
 	"time"
@@ -53,6 +54,9 @@ func checkFailureLimit[T any](l *FailureLimiter, ip netip.Addr, local, all func(
 		return v, err
 	}
 	if !l.countFailure(ip) {
+		if cause := new(tokenstore.UnauthorizedError); errors.As(err, &cause) { // operators are told why
+			return nil, fmt.Errorf("%w: %w", tokenstore.ErrTooManyFailures, cause)
+		}
 		return nil, tokenstore.ErrTooManyFailures
 	}
 	if v, err = all(); err == nil { // it was issued elsewhere a moment ago

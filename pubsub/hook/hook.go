@@ -66,7 +66,11 @@ const MaxAsked = 16
 
 // Client is a connection, or one that is asked for.
 type Client struct {
-	ID        uint64     // of the connection, unique while this edge's process lives
+	ID uint64 // of the connection, unique while this edge's process lives
+
+	// ConnectionID is what its client can tell support: random, and unique over all edges.
+	ConnectionID wire.ConnectionID
+
 	TokenID   string     // of its access token; not the secret
 	Tenants   []string   // that the token names, the first 16; shared, not to be changed
 	IP        netip.Addr // not valid: it is not known
@@ -183,12 +187,30 @@ type RefusalObserver interface{ Refused(r RefusedClient) }
 
 // RefusedClient is a client that got no session.
 type RefusedClient struct {
-	IP        netip.Addr // not valid: it is not known
-	Transport string     // "websocket" or "webtransport"
-	TokenID   string     // of the token that was checked; empty: none, or not known to the edge
-	Subject   string     // of that token; empty: it has none
-	Status    int        // of the HTTP answer; over AUTH the one that stands for the same reason
-	Code      string     // as in the answer (docs/protocol.md, WebSocket, Refusals)
+	ConnectionID wire.ConnectionID // of the attempt, which the answer has
+	IP           netip.Addr        // not valid: it is not known
+	Transport    string            // "websocket" or "webtransport"
+	TokenID      string            // that the client named; empty: none that has the form of one
+	Subject      string            // of that token; empty: it has none, or is not known
+	Tenants      []string          // that the token names, the first 16; shared, not to be changed
+	Issuer       string            // of that token, as in [Client]
+	Verified     bool              // the client has the secret of the token
+	Status       int               // of the HTTP answer; over AUTH the one that stands for the same reason
+	Code         string            // as in the answer (docs/protocol.md, WebSocket, Refusals)
+	Reason       string            // the whole truth, for operators: the answer may say less
+	Rule         string            // that decided: of the token, a limit of the edge, or a hook; empty: none
+}
+
+// DenialObserver is told of publishes and subscriptions that an open connection was refused, for
+// want of a right or by a hook. Of one token there is at most one a second, after some at first.
+type DenialObserver interface{ Denied(c Client, d Denial) }
+
+// Denial is a publish or a subscription that was refused.
+type Denial struct {
+	Action          string // a verb of the protocol in lower case: pub, sub, rsub, join or who
+	Tenant, Channel string // Channel may be a pattern
+	Code            wire.Code
+	Reason, Rule    string // as in [RefusedClient]
 }
 
 // OperationObserver is told of operations on tokens, connections, edges and histories, and of

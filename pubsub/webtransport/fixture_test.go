@@ -223,7 +223,7 @@ func (e *edge) await(w http.ResponseWriter, r *http.Request) {
 	}
 	ServePending(e.hub, pending, conn, func(ctx context.Context, token string) (Admission, *Refusal) {
 		return e.auth(e, ctx, token)
-	}, e.log)
+	}, func(string) {}, e.log)
 }
 
 // publish sends a message to the edge's subscribers, from nobody.

@@ -43,11 +43,11 @@ var (
 
 // ServePending serves a client that has yet to authenticate: its first message has to
 // be AUTH:<token>, within [AuthTimeout] and [AuthBytes]. auth is called once at
-// most, from a goroutine of the hub. ServePending returns at once, and takes over
-// pending, which it releases.
+// most, from a goroutine of the hub; missed is called instead, with the reason, where no such
+// message came. ServePending returns at once, and takes over pending, which it releases.
 func ServePending(hub *pubsub.Hub, pending *pubsub.PendingConn, conn Conn,
-	auth func(ctx context.Context, token string) (Admission, *Refusal), log *zap.Logger) {
-	p := &pendingConn{connection: &connection{Conn: conn, hub: hub, log: log}, pending: pending, auth: auth}
+	auth func(ctx context.Context, token string) (Admission, *Refusal), missed func(reason string), log *zap.Logger) {
+	p := &pendingConn{connection: &connection{Conn: conn, hub: hub, log: log}, pending: pending, auth: auth, missed: missed}
 	hub.Go(p.run)
 }
 
@@ -56,6 +56,7 @@ type pendingConn struct {
 	*connection
 	pending *pubsub.PendingConn
 	auth    func(ctx context.Context, token string) (Admission, *Refusal)
+	missed  func(reason string)
 }
 
 func (p *pendingConn) run() {
@@ -86,6 +87,7 @@ func (p *pendingConn) authenticate() (refusal *Refusal) {
 		case <-p.pending.Draining():
 			return draining
 		default:
+			p.missed("the client sent no AUTH line within " + AuthTimeout.String() + ", or left")
 			return unauthorized
 		}
 	}
@@ -105,6 +107,7 @@ func (p *pendingConn) authenticate() (refusal *Refusal) {
 	}
 	line, err := wire.ParseLine(message)
 	if err != nil || line.Verb != wire.VerbAuth {
+		p.missed("the first message of the client is no AUTH line")
 		return unauthorized
 	}
 	admission, refusal := p.auth(ctx, string(line.Token))

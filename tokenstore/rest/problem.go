@@ -65,6 +65,8 @@ type Problem struct {
 	Status int    `json:"status"` // the HTTP status code
 	Detail string `json:"detail"`
 	Code   string `json:"code"`
+	// ConnectionID is the id of a handshake that is refused; empty: it is no handshake.
+	ConnectionID string `json:"connection_id,omitempty"`
 	// retryAfter is after how many seconds trying again may help, for the header
 	// Retry-After (RFC 9110, section 10.2.3); 0: no such header.
 	retryAfter int
