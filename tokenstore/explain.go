@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/millrace/millrace/pubsub/pattern"
 	"github.com/millrace/millrace/wire"
@@ -15,8 +14,8 @@ import (
 // is for operators: the answer shows rules of the token, never its secret.
 func (s *Service) Explain(ctx context.Context, q Query) Explanation {
 	a, refusal := s.explainToken(ctx, q)
-	if refusal != "" {
-		return Explanation{Reason: refusal}
+	if refusal != nil {
+		return *refusal
 	}
 	if e, refused := explainConnection(a, q); refused {
 		return e
@@ -39,26 +38,80 @@ func (s *Service) Explain(ctx context.Context, q Query) Explanation {
 	return Explanation{Reason: "the action must be publish, subscribe, history, presence or connect"}
 }
 
-func (s *Service) explainToken(ctx context.Context, q Query) (a *Access, refusal string) {
-	if a = q.Access; a == nil {
-		if !IsID(q.TokenID) {
-			return nil, "the token id must be 32 lower-case hex digits"
-		}
-		c, err := s.load(ctx, q.TokenID, s.store.Get)
-		switch {
-		case errors.Is(err, ErrNotFound):
-			return nil, "there is no token with this id (an expired one is forgotten after a day)"
-		case err != nil:
-			return nil, "the token cannot be read: " + err.Error()
-		case c.revoked:
-			return nil, "the token is revoked"
-		}
-		a = c
+// explainToken returns the token of a query, or why it cannot be used at all.
+func (s *Service) explainToken(ctx context.Context, q Query) (a *Access, refusal *Explanation) {
+	a = q.Access
+	var err error
+	switch {
+	case a != nil:
+		_, err = s.unlessEnded(a)
+	case q.Token != "":
+		a, err = s.Authenticate(ctx, q.Token)
+	case !IsID(q.TokenID):
+		return nil, &Explanation{Reason: "the token id must be 32 lower-case hex digits"}
+	default:
+		a, err = s.Lookup(ctx, q.TokenID)
 	}
-	if !s.now().Before(a.ExpiresAt) {
-		return nil, "the token expired at " + a.ExpiresAt.Format(time.RFC3339)
+	var unauthorized *UnauthorizedError
+	switch {
+	case errors.As(err, &unauthorized):
+		return nil, &Explanation{Reason: unauthorized.Reason, Rule: unauthorized.Rule}
+	case err != nil:
+		return nil, &Explanation{Reason: "the token cannot be read: " + err.Error()}
 	}
-	return a, ""
+	return a, nil
+}
+
+// ExplainDenied says for operators why a token does not allow what a client asked for: pub, sub,
+// rsub, join or who, in a tenant, of a channel or a pattern.
+func (a *Access) ExplainDenied(action, tenant, channel string) (reason string) {
+	q := Query{Tenant: tenant, Channel: channel}
+	var e Explanation
+	switch action {
+	case "pub":
+		e = explainPublish(a, q)
+	case "rsub":
+		e = explainSubscribe(a, q, subscribeRules, historyRules)
+	case "who":
+		e = explainSubscribe(a, q, presenceRules)
+	default:
+		e = explainSubscribe(a, q, subscribeRules)
+	}
+	return e.Reason
+}
+
+// Description is what an operator can know of a token.
+type Description struct {
+	AccessInfo
+	Access *Access
+	Master Master // that issued it; zero: the local admin API did, or it is gone
+}
+
+// Describe describes a token, also one that has ended. The error may be [ErrNotFound].
+func (s *Service) Describe(ctx context.Context, tokenID string) (d Description, err error) {
+	rec, err := s.store.Get(ctx, KindAccess, tokenID)
+	if err != nil {
+		return d, err
+	}
+	var r accessRecord
+	if err := decode(rec, &r); err != nil {
+		return d, err
+	}
+	d.AccessInfo = r.info(tokenID, s.now())
+	if d.Access, err = compile(tokenID, rec.Version, &r); err != nil {
+		return d, err
+	}
+	d.Master, err = s.master(ctx, r.MasterID, s.localGet())
+	if errors.Is(err, ErrUnknownMaster) {
+		err = nil
+	}
+	return d, err
+}
+
+// TokenIDOf returns the id of an access token, which is no secret; empty: it has not the form of one.
+func TokenIDOf(token string) string {
+	id, _, _ := splitToken(accessPrefix, token)
+	return strings.Clone(id)
 }
 
 // explainConnection checks the attributes of the connection: all of them for connect,
@@ -162,16 +215,27 @@ func allowedBy(a *Access, grant, rule int, l ruleList) Explanation {
 	return e
 }
 
+// maxRulesNamed is how many rules an explanation names that do not allow something.
+const maxRulesNamed = 32
+
 func noRuleAllows(a *Access, tenant, misses string, l ruleList) Explanation {
 	grants := findTenant(&a.right.tenants, tenant)
 	if grants == 0 {
 		return Explanation{Reason: "no grant of the token names the tenant"}
 	}
 	var have []string
+	more := 0
 	for g := range eachBit(grants) {
 		for i, text := range l.rules(&a.right.grants[g]).All() {
+			if len(have) == maxRulesNamed {
+				more++
+				continue
+			}
 			have = append(have, l.describe(g, i, text))
 		}
+	}
+	if more > 0 {
+		have = append(have, fmt.Sprintf("and %d more", more))
 	}
 	if len(have) == 0 {
 		return Explanation{Reason: "the grants of the tenant have no rule in " + l.name}

@@ -136,7 +136,8 @@ const (
 // the other actions only the attributes that are given are checked.
 type Query struct {
 	TokenID string  // the token; or:
-	Access  *Access // an authenticated token, which wins over TokenID
+	Token   string  // the whole of it, whose secret is checked; or:
+	Access  *Access // an authenticated token, which wins over both
 
 	Action  string // ActionPublish, ActionSubscribe, ActionHistory, ActionPresence or ActionConnect
 	Tenant  string // physical name; empty: "~", as on the socket

@@ -35,7 +35,9 @@ func init() { caddy.RegisterModule(new(Admin)) }
 //	GET    /pubsub/backup                     all stored tokens, as lines of JSON
 //	POST   /pubsub/restore                    adds those of a backup: ?masters_only&dry_run
 //	GET    /pubsub/connections                the open connections of this edge; with all=true or another
-//	                                          parameter those of all edges: ?edge&token_id&subject&tenant&ip&transport&limit&cursor
+//	                                          parameter those of all edges: ?edge&connection_id&token_id&subject&tenant&ip&transport&limit&cursor
+//	GET    /pubsub/refused                    what was refused last, at all edges, newest first:
+//	                                          ?edge&connection_id&token_id&subject&ip&limit&cursor
 //	GET    /pubsub/connections/{edge}/{id}    one of them, with its subscriptions
 //	POST   /pubsub/connections/disconnect     closes one, {edge, id}, or all of a token, {token_id, edge}
 //	POST   /pubsub/drain                      drains this edge

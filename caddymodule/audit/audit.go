@@ -5,7 +5,6 @@ package audit
 import (
 	"fmt"
 	"net/netip"
-	"sync"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -14,36 +13,39 @@ import (
 
 	"github.com/millrace/millrace/caddymodule/args"
 	"github.com/millrace/millrace/pubsub/hook"
+	"github.com/millrace/millrace/pubsub/refusals"
+	"github.com/millrace/millrace/wire"
 )
 
 func init() { caddy.RegisterModule(new(Audit)) }
 
 // Audit writes one structured record for each connection that begins, ends or is
-// refused, and for each operation on tokens or of an operator, to the logger `pubsub.hooks.audit`. Caddy's
+// refused, for publishes and subscriptions that are refused, and for each operation on tokens or of an operator, to the logger `pubsub.hooks.audit`. Caddy's
 // global option `log` sends that to a file of its own. No record holds a secret.
 type Audit struct {
 	// MaxRefusals is how many refusals of strangers a second get a record: of connections
-	// and operations without a valid master token, and as many again of logins that come too
-	// fast. The others are counted in one record, since strangers cause them at will. A wrong
-	// password always gets one. From 1 to 100000. Default, and zero: 100.
+	// and operations without a valid master token; as many again of clients with a valid token,
+	// and of logins that come too fast. A network, or an issuer, has half of these at most, a part
+	// of it, such as a tenant, half of that, and so on. The others are counted in one record, since
+	// they are caused at will. A wrong password always gets one. From 1 to 100000. Default, and
+	// zero: 100.
 	MaxRefusals int `json:"max_refusals,omitempty"`
+	// Connections says whether connections that begin and end get records: `on` or `off`.
+	// Clients cause these at will, those with a token. Default, and empty: `on`.
+	Connections string `json:"connections,omitempty"`
 
 	log *zap.Logger
 	now func() time.Time
 
-	mu       sync.Mutex // guards what follows
-	refusals budget
-	logins   budget // that come too fast: refused connections do not keep them out
+	refusals refusals.Budget
+	logins   refusals.Budget // that come too fast: refused connections do not keep them out
 }
 
-// budget is how many refusals of a second get a record.
-type budget struct {
-	second   time.Time // that is counted
-	recorded int       // refusals in it that got a record
-	omitted  uint64    // refusals that got no record since the last one that counts these
-}
+const (
+	defaultMaxRefusals = 100
 
-const defaultMaxRefusals = 100
+	on, off = "on", "off" // of Connections
+)
 
 // CaddyModule implements [caddy.Module].
 func (*Audit) CaddyModule() caddy.ModuleInfo {
@@ -59,23 +61,32 @@ func (a *Audit) Provision(ctx caddy.Context) error {
 	if a.MaxRefusals < 1 || a.MaxRefusals > 100_000 {
 		return fmt.Errorf("max_refusals: must be from 1 to 100000")
 	}
+	if a.Connections != "" && a.Connections != on && a.Connections != off {
+		return fmt.Errorf("connections: must be on or off")
+	}
+	a.refusals.Max, a.logins.Max = a.MaxRefusals, a.MaxRefusals
 	return nil
 }
 
 // Cleanup implements [caddy.CleanerUpper].
 func (a *Audit) Cleanup() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.refusals.recordOmitted(a.log)
-	a.logins.recordOmitted(a.log)
+	a.recordOmitted(a.refusals.Omitted())
+	a.recordOmitted(a.logins.Omitted())
 	return nil
 }
 
 // Connected implements [hook.ConnectObserver].
-func (a *Audit) Connected(c hook.Client) { a.log.Info("connected", connection(c)...) }
+func (a *Audit) Connected(c hook.Client) {
+	if a.Connections != off {
+		a.log.Info("connected", connection(c)...)
+	}
+}
 
 // Disconnected implements [hook.DisconnectObserver].
 func (a *Audit) Disconnected(c hook.Client, d hook.Disconnection) {
+	if a.Connections == off {
+		return
+	}
 	a.log.Info("disconnected", append(connection(c),
 		zap.Uint16("close_code", uint16(d.Code)), zap.String("reason", d.Reason), zap.Duration("after", d.After))...)
 }
@@ -85,6 +96,7 @@ func connection(c hook.Client) []zap.Field {
 		zap.Uint64("connection", c.ID), zap.String("token_id", c.TokenID), zap.Strings("tenants", c.Tenants),
 		address(c.IP), zap.String("transport", c.Transport),
 	}
+	fields = appendID(fields, c.ConnectionID)
 	if c.Subject != "" {
 		fields = append(fields, zap.String("subject", c.Subject))
 	}
@@ -92,6 +104,14 @@ func connection(c hook.Client) []zap.Field {
 		fields = append(fields, zap.Reflect("info", c.Info))
 	}
 	return fields
+}
+
+// appendID appends the field of a connection id, if there is one.
+func appendID(fields []zap.Field, id wire.ConnectionID) []zap.Field {
+	if id == 0 {
+		return fields
+	}
+	return append(fields, zap.Stringer("connection_id", id))
 }
 
 // address is the field of an address; empty: it is not known.
@@ -104,40 +124,53 @@ func address(ip netip.Addr) zap.Field {
 
 // Refused implements [hook.RefusalObserver].
 func (a *Audit) Refused(r hook.RefusedClient) {
-	if !a.mayRecord(&a.refusals) {
+	of := refusals.OfAddress(r.IP)
+	if r.Verified {
+		of = refusals.OfToken(r.Issuer, r.Tenants, r.TokenID)
+	}
+	if !a.mayRecord(&a.refusals, of) {
 		return
 	}
 	fields := []zap.Field{
 		zap.String("code", r.Code), zap.Int("status", r.Status), zap.String("token_id", r.TokenID),
 		address(r.IP), zap.String("transport", r.Transport),
 	}
-	if r.Subject != "" {
-		fields = append(fields, zap.String("subject", r.Subject))
+	a.log.Info("refused", because(appendID(fields, r.ConnectionID), r.Subject, r.Reason, r.Rule)...)
+}
+
+// because appends whose refusal it was, and why.
+func because(fields []zap.Field, subject, reason, rule string) []zap.Field {
+	for _, f := range []struct{ key, value string }{{"subject", subject}, {"reason", refusals.Cut(reason)}, {"rule", refusals.Cut(rule)}} {
+		if f.value != "" {
+			fields = append(fields, zap.String(f.key, f.value))
+		}
 	}
-	a.log.Info("refused", fields...)
+	return fields
+}
+
+// Denied implements [hook.DenialObserver].
+func (a *Audit) Denied(c hook.Client, d hook.Denial) {
+	if !a.mayRecord(&a.refusals, refusals.OfToken(c.Issuer, c.Tenants, c.TokenID)) {
+		return
+	}
+	fields := []zap.Field{
+		zap.String("action", d.Action), zap.String("tenant", d.Tenant), zap.String("channel", d.Channel), zap.String("code", string(d.Code)),
+		zap.Uint64("connection", c.ID), zap.String("token_id", c.TokenID), address(c.IP), zap.String("transport", c.Transport),
+	}
+	a.log.Info("denied", because(appendID(fields, c.ConnectionID), c.Subject, d.Reason, d.Rule)...)
 }
 
 // mayRecord counts a refusal, and reports whether it gets a record.
-func (a *Audit) mayRecord(b *budget) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if second := a.now().Truncate(time.Second); !second.Equal(b.second) {
-		b.recordOmitted(a.log)
-		b.second, b.recorded = second, 0
-	}
-	if b.recorded >= a.MaxRefusals {
-		b.omitted++
-		return false
-	}
-	b.recorded++
-	return true
+func (a *Audit) mayRecord(b *refusals.Budget, of []string) bool {
+	ok, omitted := b.Take(a.now(), of)
+	a.recordOmitted(omitted)
+	return ok
 }
 
-// recordOmitted counts the refusals that got no record. The caller holds the mutex.
-func (b *budget) recordOmitted(log *zap.Logger) {
-	if b.omitted > 0 {
-		log.Info("refused, without records of their own", zap.Uint64("count", b.omitted))
-		b.omitted = 0
+// recordOmitted counts the refusals that got no record.
+func (a *Audit) recordOmitted(n uint64) {
+	if n > 0 {
+		a.log.Info("refused, without records of their own", zap.Uint64("count", n))
 	}
 }
 
@@ -146,9 +179,9 @@ func (b *budget) recordOmitted(log *zap.Logger) {
 func (a *Audit) isRecorded(o hook.Operation) bool {
 	switch {
 	case o.Code == "too_many_attempts":
-		return a.mayRecord(&a.logins)
+		return a.mayRecord(&a.logins, refusals.OfAddress(o.IP))
 	case o.Actor == "" && o.Code != "bad_credentials":
-		return a.mayRecord(&a.refusals)
+		return a.mayRecord(&a.refusals, refusals.OfAddress(o.IP))
 	}
 	return true
 }
@@ -194,11 +227,19 @@ func (a *Audit) Operated(o hook.Operation) {
 //
 //	hook audit {
 //		max_refusals <count a second>
+//		connections  on|off
 //	}
 func (a *Audit) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // consume the hook's name
-	return args.Block(d, map[string]*int{"max_refusals": &a.MaxRefusals}, func(string) (int, error) {
-		return args.Number(d, args.Count)
+	return args.Block(d, map[string]*string{"connections": &a.Connections, "max_refusals": new(string)}, func(option string) (text string, err error) {
+		if option == "max_refusals" {
+			a.MaxRefusals, err = args.Number(d, args.Count)
+			return "", err
+		}
+		if text, err = args.One(d); err == nil && text != on && text != off {
+			err = d.Err("connections: must be on or off")
+		}
+		return text, err
 	})
 }
 
@@ -209,5 +250,6 @@ var (
 	_ hook.ConnectObserver    = (*Audit)(nil)
 	_ hook.DisconnectObserver = (*Audit)(nil)
 	_ hook.RefusalObserver    = (*Audit)(nil)
+	_ hook.DenialObserver     = (*Audit)(nil)
 	_ hook.OperationObserver  = (*Audit)(nil)
 )

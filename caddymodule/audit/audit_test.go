@@ -15,6 +15,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/millrace/millrace/pubsub/hook"
+	"github.com/millrace/millrace/pubsub/refusals"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -23,7 +24,8 @@ func open(maxRefusals int) (a *Audit, records *observer.ObservedLogs, clock *tim
 	core, records := observer.New(zapcore.InfoLevel)
 	clock = new(time.Time)
 	*clock = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-	return &Audit{MaxRefusals: maxRefusals, log: zap.New(core), now: func() time.Time { return *clock }}, records, clock
+	budget := func() refusals.Budget { return refusals.Budget{Max: maxRefusals} }
+	return &Audit{log: zap.New(core), now: func() time.Time { return *clock }, refusals: budget(), logins: budget()}, records, clock
 }
 
 func lines(records *observer.ObservedLogs) (list []string) {
@@ -44,6 +46,11 @@ func TestRecords(t *testing.T) {
 	a.Connected(c)
 	a.Disconnected(c, hook.Disconnection{Code: wire.CloseForbidden, Reason: "token_revoked", After: time.Second})
 	a.Refused(hook.RefusedClient{Transport: "webtransport", Status: 401, Code: "unauthorized"})
+	a.Refused(hook.RefusedClient{
+		ConnectionID: 0xab, Transport: "websocket", Status: 403, Code: "region_not_allowed", TokenID: "id", Subject: "ada", Verified: true,
+		Reason: "the region is US", Rule: "right.allow_regions [EU]",
+	})
+	a.Denied(c, hook.Denial{Action: "sub", Tenant: "t", Channel: "a.*", Code: wire.CodePermissionDenied, Reason: "no rule"})
 	a.Operated(hook.Operation{Name: "issue", Actor: "master", IP: ip, Status: 200, TokenID: "id", Tenants: []string{"t"}, ExpiresAt: time.Unix(0, 0).UTC()})
 	a.Operated(hook.Operation{Name: "revoke", Actor: "admin", Status: 404, Code: "unknown_token"})
 	a.Operated(hook.Operation{Name: "login", Status: 401, Code: "bad_credentials", Operator: "ada"})
@@ -55,6 +62,8 @@ func TestRecords(t *testing.T) {
 		"connected map[connection:7 ip:192.0.2.1 tenants:[t] token_id:id transport:websocket]",
 		"disconnected map[after:1s close_code:4403 connection:7 ip:192.0.2.1 reason:token_revoked tenants:[t] token_id:id transport:websocket]",
 		"refused map[code:unauthorized ip: status:401 token_id: transport:webtransport]",
+		"refused map[code:region_not_allowed connection_id:00000000000000ab ip: reason:the region is US rule:right.allow_regions [EU] status:403 subject:ada token_id:id transport:websocket]",
+		"denied map[action:sub channel:a.* code:permission_denied connection:7 ip:192.0.2.1 reason:no rule tenant:t token_id:id transport:websocket]",
 		"token operation map[actor:master expires_at:1970-01-01 00:00:00 +0000 UTC ip:192.0.2.1 operation:issue status:200 tenants:[t] token_id:id]",
 		"token operation map[actor:admin code:unknown_token ip: operation:revoke status:404]",
 		"operation map[actor: code:bad_credentials ip: operation:login operator:ada status:401]",
@@ -139,12 +148,35 @@ func TestRefusalsAreBounded(t *testing.T) {
 	}
 }
 
+// Neither one address nor one tenant keeps refusals of others out.
+func TestRefusalsAreShared(t *testing.T) {
+	a, records, _ := open(8)
+	for i := range 200 {
+		a.Refused(hook.RefusedClient{IP: netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), Subject: "flood"})
+		a.Denied(hook.Client{TokenID: fmt.Sprint(i), Tenants: []string{"loud"}}, hook.Denial{Reason: "flood"})
+	}
+	flood := len(records.TakeAll())
+	a.Refused(hook.RefusedClient{IP: netip.MustParseAddr("198.51.100.1")})
+	a.Refused(hook.RefusedClient{TokenID: "x", Tenants: []string{"quiet"}, Verified: true})
+	if n := len(records.TakeAll()); flood != 4+2 || n != 2 {
+		t.Errorf("%d records of a flood, and %d of 2 others", flood, n)
+	}
+	a.Connections = off
+	a.Connected(hook.Client{})
+	a.Disconnected(hook.Client{}, hook.Disconnection{})
+	if records.Len() != 0 {
+		t.Error("there are records of connections")
+	}
+}
+
 func TestUnmarshalCaddyfile(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"audit", ""},
 		{"audit {\nmax_refusals 5\n}", ""},
 		{"audit {\nmax_refusals many\n}", "max_refusals: must be a whole number"},
-		{"audit {\ncolour blue\n}", "unknown option colour of audit; allowed: max_refusals"},
+		{"audit {\ncolour blue\n}", "unknown option colour of audit; allowed: connections, max_refusals"},
+		{"audit {\nconnections off\n}", ""},
+		{"audit {\nconnections some\n}", "connections: must be on or off"},
 		{"audit here", "wrong argument count"},
 	} {
 		err := new(Audit).UnmarshalCaddyfile(caddyfile.NewTestDispenser(c.text))

@@ -53,6 +53,7 @@ func setUp(root *cobra.Command) {
 		restoreCommand(),
 		edgesCommand(),
 		connectionsCommand(),
+		refusedCommand(),
 		disconnectCommand(),
 		drainCommand(),
 		undrainCommand(),

@@ -70,7 +70,7 @@ func TestUsageErrors(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "allowed: dev, master-token, token, backup, restore, edges, connections, disconnect, drain, undrain, ready, history, presence, subscribe, publish"},
+		{nil, "allowed: dev, master-token, token, backup, restore, edges, connections, refused, disconnect, drain, undrain, ready, history, presence, subscribe, publish"},
 		{[]string{"tokens"}, `unknown command "tokens"; allowed: dev`},
 		{[]string{"token"}, "allowed: issue, list, revoke, refresh, explain"},
 		{[]string{"master-token", "make"}, "allowed: create, list, update, rotate, delete"},

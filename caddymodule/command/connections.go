@@ -79,6 +79,7 @@ func connectionsCommand() *cobra.Command {
 		admin                                   adminFlags
 		reach                                   reachFlags
 		tokenID, subject, tenant, ip, transport text
+		connectionID                            text
 	)
 	cmd := &cobra.Command{
 		Use:   "connections",
@@ -89,6 +90,7 @@ func connectionsCommand() *cobra.Command {
 	}
 	admin.add(cmd)
 	reach.add(cmd, "those of all edges of the overlay")
+	cmd.Flags().Var(&connectionID, "connection-id", "only the one with the id that its client was answered")
 	cmd.Flags().Var(&tokenID, "token-id", "only those of a token")
 	cmd.Flags().Var(&subject, "subject", "only those with tokens of a subject")
 	cmd.Flags().Var(&tenant, "tenant", "only those whose token names a tenant, or that have a subscription in it")
@@ -99,7 +101,7 @@ func connectionsCommand() *cobra.Command {
 			return err
 		}
 		query := url.Values{}
-		for name, value := range map[string]text{"token_id": tokenID, "subject": subject, "tenant": tenant, "ip": ip, "transport": transport} {
+		for name, value := range map[string]text{"connection_id": connectionID, "token_id": tokenID, "subject": subject, "tenant": tenant, "ip": ip, "transport": transport} {
 			if value != "" {
 				query.Set(name, string(value))
 			}
@@ -125,16 +127,7 @@ func connectionsCommand() *cobra.Command {
 		} else {
 			err = printConnections(cmd, list.Connections, reach.all || reach.edge != "")
 		}
-		var missing, silent []string
-		for _, edge := range list.Edges {
-			switch {
-			case edge.Answered:
-			case edge.State == pubsub.MemberSilent && reach.all: // it has crashed, or cannot be asked
-				silent = append(silent, edge.Name)
-			default:
-				missing = append(missing, edge.Name+": "+edge.Error)
-			}
-		}
+		missing, silent := missingEdges(list.Edges, reach.all)
 		noteSilent(cmd, silent)
 		return errors.Join(err, unanswered(missing))
 	})
@@ -167,7 +160,7 @@ func allConnections(cmd *cobra.Command, address string, query url.Values) (list 
 }
 
 func printConnections(cmd *cobra.Command, list []json.RawMessage, edges bool) error {
-	header := []string{"ID", "TOKEN ID", "SUBJECT", "IP", "TRANSPORT", "SINCE", "EXPIRES", "SUBSCRIPTIONS", "QUEUED BYTES", "DROPPED", "DRAINING"}
+	header := []string{"ID", "CONNECTION ID", "TOKEN ID", "SUBJECT", "IP", "TRANSPORT", "SINCE", "EXPIRES", "SUBSCRIPTIONS", "QUEUED BYTES", "DROPPED", "DRAINING"}
 	if edges {
 		header = append([]string{"EDGE"}, header...)
 	}
@@ -178,7 +171,7 @@ func printConnections(cmd *cobra.Command, list []json.RawMessage, edges bool) er
 			return err
 		}
 		row := []string{
-			fmt.Sprint(c.ID), c.TokenID, c.Subject, c.IP, c.Transport, timestamp(c.Since), timestamp(c.ExpiresAt),
+			fmt.Sprint(c.ID), c.ConnectionID.String(), c.TokenID, c.Subject, c.IP, c.Transport, timestamp(c.Since), timestamp(c.ExpiresAt),
 			fmt.Sprint(c.Subscriptions), fmt.Sprint(c.QueuedBytes), fmt.Sprint(c.Dropped), yesNo(c.Draining),
 		}
 		if edges {

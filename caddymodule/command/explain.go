@@ -1,12 +1,17 @@
 package command
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/tokenstore"
 	"github.com/millrace/millrace/wire"
 )
@@ -21,7 +26,8 @@ func tokenExplain() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain [<token-id>] --action publish|subscribe|history|presence|connect",
 		Short: "Says whether a token allows an action, and by which rule or why not",
-		Long: "Says whether a token allows an action, and by which rule or why not. Exit code 0 means\n" +
+		Long: "Says whether a token allows an action, and by which rule or why not; whose token it is, who\n" +
+			"issued it, and which limits hold for its connections to this edge. Exit code 0 means\n" +
 			"allowed, 3 refused. Without an argument, the token comes from $" + tokenVariable + " or stdin;\n" +
 			"then its secret is checked, too.\n\n" +
 			"For connect, those of --ip, --origin, --protocol and --region that are not given count as\n" +
@@ -85,8 +91,37 @@ func tokenExplain() *cobra.Command {
 	})
 }
 
+// limitText is a limit in words.
+func limitText(l pubsub.LimitUse) string {
+	text := l.Name
+	if l.Of != "" {
+		text += " of " + l.Of
+	}
+	most := "none"
+	if l.Limit > 0 {
+		most = strconv.Itoa(l.Limit)
+	}
+	if strings.HasPrefix(l.Name, "max_connections") || l.Name == "issuer_share" {
+		return fmt.Sprintf("%s: %d of %s", text, l.Used, most)
+	}
+	return text + ": " + most
+}
+
 func showExplanation(cmd *cobra.Command, answer []byte, asJSON bool) error {
-	var e tokenstore.Explanation
+	var e struct {
+		tokenstore.Explanation
+		Token *struct {
+			TokenID    string    `json:"token_id"`
+			Status     string    `json:"status"`
+			Subject    string    `json:"subject"`
+			CreatedBy  string    `json:"created_by"`
+			ExpiresAt  time.Time `json:"expires_at"`
+			Tenants    []string  `json:"tenants"`
+			MasterID   string    `json:"master_id"`
+			MasterName string    `json:"master_name"`
+		} `json:"token"`
+		Limits []pubsub.LimitUse `json:"limits"`
+	}
 	if err := json.Unmarshal(answer, &e); err != nil {
 		return err
 	}
@@ -103,6 +138,19 @@ func showExplanation(cmd *cobra.Command, answer []byte, asJSON bool) error {
 		fmt.Fprintf(out, "%s: %s\n", verdict, plain(e.Reason))
 		if e.Rule != "" {
 			fmt.Fprintf(out, "rule: %s\n", plain(e.Rule))
+		}
+		if t := e.Token; t != nil {
+			fmt.Fprintf(out, "token: %s, %s, expires %s\n", plain(t.TokenID), plain(t.Status), timestamp(t.ExpiresAt))
+			fmt.Fprintf(out, "subject: %s\n", plain(cmp.Or(t.Subject, "none")))
+			fmt.Fprintf(out, "tenants: %s\n", plain(strings.Join(t.Tenants, ", ")))
+			issuer := "the admin API or the console"
+			if t.MasterID != "" {
+				issuer = "master token " + t.MasterID + " (" + cmp.Or(t.MasterName, "deleted") + ")"
+			}
+			fmt.Fprintf(out, "issued by: %s, for %s\n", plain(issuer), plain(t.CreatedBy))
+		}
+		for _, l := range e.Limits {
+			fmt.Fprintf(out, "limit: %s\n", plain(limitText(l)))
 		}
 	}
 	if !e.Allowed {

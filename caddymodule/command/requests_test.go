@@ -48,6 +48,9 @@ func TestRequests(t *testing.T) {
 		{"token refresh x --expires-at y", []call{{`PUT /pubsub/tokens/x {"expires_at":"y"}`, `{"new_expires_at":"2030-01-01T00:00:00Z"}`}}, 0, "refreshed x until 2030-01-01T00:00:00Z\n", ""},
 		{"token refresh x", []call{{"", refused}}, 1, "", "no room (400 full)"},
 		{"token explain x --action connect --ip 10.1.2.3 --origin o --protocol p --region r", []call{{`POST /pubsub/explain {"action":"connect","ip":"10.1.2.3","origin":"o","protocol":"p","region":"r","token_id":"x"}`, `{"allowed":false,"reason":"why","rule":"r"}`}}, 3, "refused: why\nrule: r\n", ""},
+		{"token explain x --action connect", []call{{"", `{"allowed":true,"reason":"ok","token":{"token_id":"x","status":"valid","subject":"ann","created_by":"me","tenants":["p.a"],"master_id":"m","master_name":"shop"},` +
+			`"limits":[{"name":"max_connections_per_tenant","of":"p.a","limit":9,"used":2},{"name":"egress_kb_per_sec","limit":8}]}`}}, 0,
+			"subject: ann\ntenants: p.a\nissued by: master token m (shop), for me\nlimit: max_connections_per_tenant of p.a: 2 of 9\nlimit: egress_kb_per_sec: 8\n", ""},
 		{
 			"master-token create --name n --description d --tenant-prefix p. --ip-mask ::1 --max-tokens 1 --max-bytes 2 --calls-per-second 3 --quiet",
 			[]call{{`POST /pubsub/master-tokens {"name":"n","description":"d","tenant_prefix":"p.","allow_ip_masks":["::1"],"max_tokens":1,"max_bytes":2,"calls_per_second":3}`, `{"token":"MT_x"}`}}, 0, "MT_x\n", "",
@@ -65,6 +68,14 @@ func TestRequests(t *testing.T) {
 			},
 			1, "\nb     8", "edge c is silent: it has crashed, or is cut off. It is not included.\nError: without an answer of 1 edge: b: gone",
 		},
+		{
+			"refused --all --subject s --connection-id c --ip ::1 --limit 5",
+			[]call{{"GET /pubsub/refused?connection_id=c&ip=%3A%3A1&limit=5&subject=s", `{"edges":[{"name":"b","error":"gone"}],"refused":[` +
+				`{"edge_name":"a","time":"2030-01-01T00:00:00Z","connection_id":"00000000000000ab","action":"sub","code":"permission_denied","reason":"why not","rule":"r","ip":"192.0.2.1","tenant":"t","channel":"a.*"}],"next_cursor":"x"}`}},
+			1, "a     2030-01-01T00:00:00Z  00000000000000ab  sub t:a.*  permission_denied  -         -        192.0.2.1  -          why not  r\n",
+			"without an answer of 1 edge: b: gone",
+		},
+		{"refused --limit 0", nil, 2, "", "--limit: must be from 1 to 1000"},
 		{"disconnect 7 --edge eu", []call{{`POST /pubsub/connections/disconnect {"edge":"eu","id":7}`, `{"disconnected":1}`}}, 0, "Closed 1 connection.\n", ""},
 		{"disconnect --token-id t --all", []call{{`POST /pubsub/connections/disconnect {"token_id":"t"}`, `{"disconnected":2,"unanswered":["b"]}`}}, 1, "Closed 2 connections.\n", "without an answer of 1 edge: b"},
 		{"connections --all", []call{{"", `{"edges":[{"name":"c","state":"silent"}]}`}}, 0, "EDGE", "Note: edge c is silent"},

@@ -1,9 +1,7 @@
 package operate
 
 import (
-	"errors"
 	"net/http"
-	"net/netip"
 	"time"
 
 	"github.com/millrace/millrace/caddymodule/app"
@@ -84,6 +82,7 @@ var Calls = map[string]Call{
 	"POST /edges/{edge}/drain":             {"drain", drainEdge},
 	"DELETE /edges/{edge}/drain":           {"undrain", undrainEdge},
 	"GET /connections":                     {"", listConnections},
+	"GET /refused":                         {"", listRefused},
 	"GET /connections/{edge}/{connection}": {"", showConnection},
 	"POST /connections/disconnect":         {"disconnect", disconnect},
 }
@@ -107,44 +106,6 @@ func revokeTokens(body []byte) (bool, error) {
 	}
 	err := rest.DecodeStrict(body, &request)
 	return request.RevokeTokens, err
-}
-
-func explain(live *app.Running, r *http.Request, body []byte) (any, error) {
-	var q struct {
-		TokenID  string `json:"token_id" empty:"refused"`
-		Token    string `json:"token"    empty:"refused"`
-		Action   string `json:"action"`
-		Tenant   string `json:"tenant"   empty:"refused"`
-		Channel  string `json:"channel"  empty:"refused"`
-		IP       string `json:"ip"       empty:"refused"`
-		Origin   string `json:"origin"   empty:"refused"`
-		Protocol string `json:"protocol" empty:"refused"`
-		Region   string `json:"region"   empty:"refused"`
-	}
-	if err := rest.DecodeStrict(body, &q); err != nil {
-		return nil, err
-	}
-	query := tokenstore.Query{
-		TokenID: q.TokenID, Action: q.Action, Tenant: q.Tenant, Channel: q.Channel,
-		Origin: q.Origin, Protocol: q.Protocol, Region: q.Region,
-	}
-	if q.Token != "" {
-		access, err := live.Service.Authenticate(r.Context(), q.Token)
-		if errors.Is(err, tokenstore.ErrUnauthorized) {
-			return tokenstore.Explanation{Reason: "the token is malformed, unknown, expired or revoked, or its secret is wrong"}, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		query.Access = access
-	}
-	if q.IP != "" {
-		var err error
-		if query.IP, err = netip.ParseAddr(q.IP); err != nil {
-			return nil, invalid("ip", "must be an IP address")
-		}
-	}
-	return live.Service.Explain(r.Context(), query), nil
 }
 
 func nonNil[T any](list []T) []T {

@@ -50,13 +50,16 @@ func listConnections(live *app.Running, r *http.Request, _ []byte) (any, error) 
 
 // connectionQuery reads the query of a list of connections.
 func connectionQuery(raw string) (q overlay.Query, err error) {
-	given, err := rest.Parameters(raw, "edge", "token_id", "subject", "tenant", "ip", "transport", "limit", "cursor")
+	given, err := rest.Parameters(raw, "edge", "connection_id", "token_id", "subject", "tenant", "ip", "transport", "limit", "cursor")
 	if err != nil {
 		return q, err
 	}
 	q.Edge, q.TokenID, q.Subject, q.Tenant = given["edge"], given["token_id"], given["subject"], given["tenant"]
 	q.Transport, q.Cursor = given["transport"], given["cursor"]
 	if q.Limit, err = limitOf(given, overlay.MaxLimit); err != nil {
+		return q, err
+	}
+	if q.ID, err = connectionID(given); err != nil {
 		return q, err
 	}
 	if ip, has := given["ip"]; has {

@@ -13,7 +13,7 @@ import (
 func TestOperations(t *testing.T) {
 	named := map[string]bool{"backup": true, "restore": true}
 	for pattern, call := range Calls {
-		other := slices.Contains([]string{"POST /explain", "GET /overview", "GET /edges", "GET /connections", "GET /connections/{edge}/{connection}", "GET /histories", "GET /presences", "GET /presences/members"}, pattern)
+		other := slices.Contains([]string{"POST /explain", "GET /overview", "GET /edges", "GET /connections", "GET /refused", "GET /connections/{edge}/{connection}", "GET /histories", "GET /presences", "GET /presences/members"}, pattern)
 		if (call.Operation == "") != other {
 			t.Errorf("%s is the operation %q", pattern, call.Operation)
 		}

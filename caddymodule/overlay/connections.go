@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/wire"
 )
 
 // The rows of a page of connections.
@@ -20,14 +21,15 @@ const (
 
 // Query says which connections to list.
 type Query struct {
-	Edge      string       // by ID or name; empty: all
-	TokenID   string       // empty: any
-	Subject   string       // of the token; empty: any
-	Tenant    string       // that the token names, or that it has a subscription in; empty: any
-	Network   netip.Prefix // of the client's address; not valid: any
-	Transport string       // empty: any
-	Cursor    string       // the NextCursor of the page before; empty: the first page
-	Limit     int          // 1 to MaxLimit; 0: DefaultLimit
+	Edge      string            // by ID or name; empty: all
+	TokenID   string            // empty: any
+	Subject   string            // of the token; empty: any
+	ID        wire.ConnectionID // zero: any
+	Tenant    string            // that the token names, or that it has a subscription in; empty: any
+	Network   netip.Prefix      // of the client's address; not valid: any
+	Transport string            // empty: any
+	Cursor    string            // the NextCursor of the page before; empty: the first page
+	Limit     int               // 1 to MaxLimit; 0: DefaultLimit
 }
 
 // Connections is a page of the connections of all edges, edge by edge, the oldest of each
@@ -106,7 +108,7 @@ func (o *Overlay) Connections(ctx context.Context, q Query) (Connections, error)
 		limit = DefaultLimit
 	}
 	limit = min(limit, MaxLimit)
-	args := listArgs{TokenID: q.TokenID, Subject: q.Subject, Tenant: q.Tenant, Network: q.Network, Transport: q.Transport}
+	args := listArgs{ConnectionID: q.ID, TokenID: q.TokenID, Subject: q.Subject, Tenant: q.Tenant, Network: q.Network, Transport: q.Transport}
 	// All are counted at once; then the edges of this page are asked for it, mostly one.
 	list := Connections{Connections: []Connection{}, Edges: round(o, members, func(ctx context.Context, m pubsub.Member) EdgeCount {
 		self := o.isSelf(m)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/hook"
+	"github.com/millrace/millrace/pubsub/refusals"
+	"github.com/millrace/millrace/wire"
 )
 
 // Why an edge does not do what it is asked to. All but [NoAnswerError] may be wrapped.
@@ -51,6 +53,7 @@ const (
 	kindStatus      = "status"
 	kindConnections = "connections"
 	kindConnection  = "connection"
+	kindRefused     = "refused"
 	kindDisconnect  = "disconnect"
 	kindDrain       = "drain"
 	kindUndrain     = "undrain"
@@ -79,13 +82,14 @@ var replyErrors = map[string]error{
 
 // listArgs are those of kindConnections.
 type listArgs struct {
-	TokenID   string       `json:"token_id,omitempty"`
-	Subject   string       `json:"subject,omitempty"`
-	Tenant    string       `json:"tenant,omitempty"`
-	Network   netip.Prefix `json:"network,omitzero"`
-	Transport string       `json:"transport,omitempty"`
-	After     uint64       `json:"after,omitempty"`
-	Limit     int          `json:"limit"`
+	ConnectionID wire.ConnectionID `json:"connection_id,omitzero"`
+	TokenID      string            `json:"token_id,omitempty"`
+	Subject      string            `json:"subject,omitempty"`
+	Tenant       string            `json:"tenant,omitempty"`
+	Network      netip.Prefix      `json:"network,omitzero"`
+	Transport    string            `json:"transport,omitempty"`
+	After        uint64            `json:"after,omitempty"`
+	Limit        int               `json:"limit"`
 }
 
 // oneArgs are those of kindConnection and kindDisconnect: a connection, or all of a token.
@@ -111,10 +115,13 @@ func (o *Overlay) do(kind string, args any) (any, error) {
 	switch a := args.(type) {
 	case listArgs:
 		return o.hub.Connections(pubsub.ConnectionFilter{
-			TokenID: a.TokenID, Subject: a.Subject, Tenant: a.Tenant, Network: a.Network, Transport: a.Transport,
+			ConnectionID: a.ConnectionID, TokenID: a.TokenID, Subject: a.Subject, Tenant: a.Tenant, Network: a.Network, Transport: a.Transport,
 		}, a.After, min(a.Limit, MaxLimit)), nil
 	case oneArgs:
 		return o.doOne(kind, a)
+	case refusedArgs:
+		list, more := o.hub.Refusals(refusals.Filter(a.refusedFilter), min(a.Limit, MaxLimit))
+		return refusedPage{list, more}, nil
 	}
 	switch kind {
 	case kindStatus:
@@ -190,6 +197,10 @@ func (o *Overlay) answerTo(from pubsub.Member, r request) (any, error) {
 		var a listArgs
 		err = strict(r.Args, &a)
 		args = a
+	case kindRefused:
+		var a refusedArgs
+		err = strict(r.Args, &a)
+		args = a
 	case kindConnection, kindDisconnect:
 		var a oneArgs
 		err = strict(r.Args, &a)
@@ -242,7 +253,10 @@ func fitting(result any) (json.RawMessage, error) {
 		}
 		page, isPage := result.(pubsub.ConnectionPage)
 		detail, isDetail := result.(pubsub.ConnectionDetail)
+		refused, isRefused := result.(refusedPage)
 		switch {
+		case isRefused && len(refused.Refused) > 1:
+			result = refusedPage{refused.Refused[:len(refused.Refused)/2], true}
 		case isPage && len(page.Connections) > 1:
 			page.Connections = page.Connections[:len(page.Connections)/2]
 			page.Next = page.Connections[len(page.Connections)-1].ID
