@@ -18,6 +18,7 @@ func TestConsolePage(t *testing.T) {
 	browser.InConsole(t, harness.StartEdge(t, consoleCaddyfile), map[string]func(*testing.T, *harness.Edge, browser.Tab){
 		"master tokens":          masterTokensOnPage,
 		"access tokens":          accessTokensOnPage,
+		"refused":                refusedOnPage,
 		"live":                   liveOnPage,
 		"histories":              historiesOnPage,
 		"what viewers see":       viewersOnPage,
@@ -110,6 +111,38 @@ func accessTokensOnPage(_ *testing.T, e *harness.Edge, p browser.Tab) {
 	p.Click("button", "Revoke all")
 	s.ExpectText("ERR:token_revoked")
 	p.WantForgotten(trial, token.Token, harness.AdaPassword)
+	p.Until("!document.title.includes('hit')")
+}
+
+// refusedOnPage finds by subject, by address and by the id that a client was answered why it was
+// refused; explain says whose the token is.
+func refusedOnPage(t *testing.T, e *harness.Edge, p browser.Tab) {
+	request := harness.TokenRequest(harness.Grant("room", []string{"news.#"}, []string{"news.*"}))
+	request["subject"] = "Ada " + markup
+	token := e.IssueAs(e.Master, request)
+	s := e.Dial(token.Token)
+	s.SendLine("SUB:paint.room:secret.#")
+	s.ExpectText("ERR:permission_denied:SUB:paint.room:secret.#")
+	e.Rest("DELETE", "/v1/revoke-token", e.Master, harness.Object{"token": token.Token}).Decode(t, http.StatusOK, new(harness.Object))
+	a := e.Do(harness.Call{Method: "GET", URL: "/ws", Token: token.Token, Header: http.Header{
+		"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Sec-WebSocket-Version": {"13"}, "Sec-WebSocket-Key": {"MDEyMzQ1Njc4OWFiY2RlZg=="},
+	}})
+	a.Problem(t, http.StatusUnauthorized, "unauthorized")
+	id := a.Header.Get(wire.HeaderConnectionID)
+	p.SignIn("ada", harness.AdaPassword, "Refused")
+	p.Fill("Subject", "Ada "+markup)
+	p.Click("button", "Filter")
+	p.See("main table", "the token is revoked", "permission_denied", "no rule of the tenant", "Ada <img src=x onerror=")
+	p.Click("link", "Clear")
+	p.Fill("Connection id", id)
+	p.Click("button", "Filter")
+	p.See("main table", "the token is revoked", id)
+	p.Until("!document.querySelector('main table').innerText.includes('permission_denied')")
+	p.Click("link", "Clear")
+	p.Fill("Address", "192.0.2.0/24")
+	p.Click("button", "Filter")
+	p.See("main", "Nothing that was refused matches")
+	p.WantForgotten(token.Token)
 	p.Until("!document.title.includes('hit')")
 }
 

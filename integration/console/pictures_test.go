@@ -40,6 +40,9 @@ func lookAtScreens(t *testing.T, e *harness.Edge, p browser.Tab) {
 		_, err2 := c.Join(ctx, "paint.room", "room.ideas")
 		e.Must(errors.Join(err1, err2))
 	}
+	stray := e.Dial(e.SubjectToken("Bertrand", "", "paint.room"))
+	stray.SendLine("SUB:paint.office:news.#")
+	stray.ExpectText("ERR:permission_denied:SUB:paint.office:news.#")
 	nothing := func() {}
 	// The screens, in the order of the header: what is on one before it is looked at, and the
 	// buttons there that open something, by how their names begin.
@@ -52,6 +55,7 @@ func lookAtScreens(t *testing.T, e *harness.Edge, p browser.Tab) {
 		{"master-tokens", "Master tokens", nothing, []string{"New master token", "Edit shop", "Rotate shop", "Delete shop"}},
 		{"tokens", "Access tokens", nothing, []string{"Issue a trial token", "Explain", "Details of token", "Refresh", "Revoke"}},
 		{"connections", "Connections", nothing, []string{"Details of connection", "Disconnect"}},
+		{"refused", "Refused", nothing, nil},
 		{"presence", "Presence", func() {
 			p.Click("link", "Show who is present in paint.room")
 			p.See("table[aria-label='Members']", "Bertrand")

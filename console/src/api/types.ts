@@ -93,21 +93,67 @@ export interface Explanation {
   readonly allowed: boolean;
   readonly reason: string;
   readonly rule?: string;
+  readonly token?: {
+    readonly subject?: string;
+    readonly created_by: string;
+    readonly tenants: readonly string[];
+    readonly master_id?: string;
+    readonly master_name?: string;
+  };
+  readonly limits?: readonly LimitUse[] | null;
 }
 
-export interface EdgeCount {
+/** A limit that a connection meets. */
+export interface LimitUse {
+  readonly name: string;
+  readonly of?: string;
+  readonly limit?: number; // none: there is no limit
+  readonly used?: number;
+}
+
+/** Whether an edge answered. */
+export interface EdgeAnswer {
   readonly id: string;
   readonly name: string;
   readonly answered: boolean;
   readonly error?: string;
+}
+
+export interface EdgeCount extends EdgeAnswer {
   readonly total: number;
   readonly matching: number;
+}
+
+/** What an edge refused. */
+export interface Refused {
+  readonly edge: string;
+  readonly edge_name: string;
+  readonly time: string;
+  readonly connection_id?: string;
+  readonly action: string;
+  readonly code: string;
+  readonly reason: string;
+  readonly rule?: string;
+  readonly token_id?: string;
+  readonly subject?: string;
+  readonly verified: boolean; // the client has the secret of the token
+  readonly ip?: string;
+  readonly transport: string;
+  readonly tenant?: string;
+  readonly channel?: string;
+}
+
+export interface RefusedPage {
+  readonly edges: readonly EdgeAnswer[] | null;
+  readonly refused: readonly Refused[] | null;
+  readonly next_cursor?: string;
 }
 
 export interface Connection {
   readonly edge: string;
   readonly edge_name: string;
   readonly id: number;
+  readonly connection_id?: string;
   readonly token_id: string;
   readonly issuer?: string; // prefix or id of the token's master token
   readonly subject?: string;

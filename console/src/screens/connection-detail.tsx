@@ -40,6 +40,7 @@ export function ConnectionDetails({
       <Facts
         of={[
           ["Token", <Code text={c.token_id} key="token" />, "wide"],
+          c.connection_id ? ["Connection id", <Code text={c.connection_id} key="connection" />] : undefined,
           c.issuer ? ["Issuer", <Code text={c.issuer} key="issuer" />, "wide"] : undefined,
           c.subject ? ["Subject", <Name text={c.subject} most={128} key="subject" />] : undefined,
           ["Token ends", <Time at={c.expires_at} key="expires" />],

@@ -1,11 +1,12 @@
 // Why a token may do something, or may not.
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { AccessToken, Explanation, TokenPage } from "../api/types.js";
+import type { AccessToken, Explanation, LimitUse, TokenPage } from "../api/types.js";
+import { count } from "../lib/format.js";
 import { rulePath } from "../lib/right.js";
 import { searchOf } from "../lib/route.js";
-import { idOf } from "../lib/text.js";
-import { Badge, Code } from "../ui/bits.js";
+import { cut, idOf } from "../lib/text.js";
+import { Badge, Code, Facts, Name } from "../ui/bits.js";
 import { useConsole } from "../ui/context.js";
 import { Dialog, Form } from "../ui/dialog.js";
 import { SelectField, TextField } from "../ui/field.js";
@@ -127,7 +128,31 @@ function Answer({ answer, token }: { answer: Explanation; token: AccessToken | u
           Rule: <Code text={answer.rule} most={600} />
         </p>
       )}
+      {answer.token && (
+        <p>
+          Subject: {answer.token.subject ? <Name text={answer.token.subject} most={128} /> : "none"}. Issued with{" "}
+          {answer.token.master_id ? (
+            <Name text={answer.token.master_name ?? `${answer.token.master_id}, which is deleted`} most={128} />
+          ) : (
+            "the console or the admin API"
+          )}
+          , for <Name text={answer.token.created_by} most={128} />.
+        </p>
+      )}
       {token && <RightList right={token.right} mark={mark} />}
+      {answer.limits && <Limits limits={answer.limits} />}
     </>
+  );
+}
+
+/** The limits of this edge that hold for connections of the token. */
+function Limits({ limits }: { limits: readonly LimitUse[] }): JSX.Element {
+  return (
+    <Facts
+      of={limits.map(({ name, of, limit, used }) => [
+        of ? `${name} of ${cut(of, 40)}` : name,
+        `${name.startsWith("max_connections") || name === "issuer_share" ? `${count(used ?? 0)} of ` : ""}${limit ? count(limit) : "no limit"}`,
+      ])}
+    />
   );
 }

@@ -7,6 +7,7 @@ import { Live } from "./live.js";
 import { Masters } from "./masters.js";
 import { Overview } from "./overview.js";
 import { Presence } from "./presence.js";
+import { Refused } from "./refused.js";
 import { Tokens } from "./tokens.js";
 
 export interface ScreenProps {
@@ -25,6 +26,7 @@ export const screens: readonly Screen[] = [
   { name: "master-tokens", label: "Master tokens", component: Masters },
   { name: "tokens", label: "Access tokens", component: Tokens },
   { name: "connections", label: "Connections", component: Connections },
+  { name: "refused", label: "Refused", component: Refused },
   { name: "presence", label: "Presence", component: Presence },
   { name: "live", label: "Live", component: Live, tail: true },
   { name: "histories", label: "Histories", component: Histories },

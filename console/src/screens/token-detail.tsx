@@ -55,6 +55,9 @@ export function TokenDetail({
         >
           Connections
         </a>
+        <a class="button" href={routeTo("refused", { token_id: token.token_id })} aria-label={`Refused of ${short}`}>
+          Refused
+        </a>
         {token.subject && (
           <a
             class="button"
