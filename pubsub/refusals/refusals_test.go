@@ -10,7 +10,9 @@ import (
 
 // Whoever is refused often pushes out their own refusals alone, in each way to be many.
 func TestLogIsFair(t *testing.T) {
-	address := func(format string, a ...any) []string { return OfAddress(netip.MustParseAddr(fmt.Sprintf(format, a...))) }
+	address := func(format string, a ...any) []string {
+		return OfAddress(netip.MustParseAddr(fmt.Sprintf(format, a...)))
+	}
 	quiet := map[string][]string{
 		"a customer": OfToken("shop.", []string{"shop.a"}, "quiet"), "another tenant": OfToken("shop.", []string{"shop.b"}, "b"),
 		"another issuer": OfToken("paint.", []string{"paint.a"}, "c"), "a stranger": address("198.51.100.7"),
