@@ -51,6 +51,12 @@
 			replicas 3
 		}
 {{- end }}
+{{- if not (contains "hook audit" (toString $v.caddyfile.pubsub)) }}
+		hook audit {
+			max_refusals 10
+			connections off
+		}
+{{- end }}
 {{- with $v.caddyfile.pubsub }}
 {{ regexReplaceAll "(?m)^" (trim .) "\t\t" }}
 {{- end }}
