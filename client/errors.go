@@ -83,6 +83,7 @@ type Error struct {
 	Status                   int           // of the HTTP answer that refused
 	Close                    int           // the code with which the edge closed the connection
 	RetryAfter               time.Duration // how long the edge asks to wait
+	ConnectionID             string        // of the handshake that was refused, for support: operators of the edge find by it why
 
 	Err error // the cause, for [errors.Unwrap]; may be nil
 }
@@ -101,6 +102,9 @@ func (e *Error) Error() string {
 	}
 	if e.Status != 0 {
 		fmt.Fprintf(&b, " (HTTP status %d)", e.Status)
+	}
+	if e.ConnectionID != "" {
+		fmt.Fprintf(&b, " (connection id %s)", e.ConnectionID)
 	}
 	if e.Close != 0 {
 		fmt.Fprintf(&b, " (close %d)", e.Close)

@@ -21,9 +21,15 @@ func refused(res *http.Response) *Error {
 }
 
 func refusal(status int, header http.Header, body []byte) *Error {
-	var problem struct{ Code, Detail string }
+	var problem struct {
+		Code, Detail string
+		ConnectionID string `json:"connection_id"`
+	}
 	_ = json.Unmarshal(body, &problem) // another server's body says nothing
 	e := &Error{Code: Code(problem.Code), Text: problem.Detail, Status: status}
+	if id, ok := wire.ParseConnectionID(problem.ConnectionID); ok {
+		e.ConnectionID = id.String()
+	}
 	switch e.Code {
 	case "":
 		e.Code, e.Text = codeOfStatus(status), "the answer is no edge's: is the address right?"

@@ -83,7 +83,13 @@ async def test_close_sends_what_waits(tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("status", "headers", "body", "code", "retry_after"),
     [
-        (401, [], b'{"code": "unauthorized", "detail": "a valid token is needed"}', "unauthorized", 0),
+        (
+            401,
+            [],
+            b'{"code": "unauthorized", "detail": "x", "connection_id": "5f3a9c01b2d4e6f8"}',
+            "unauthorized",
+            0,
+        ),
         (503, [(b"retry-after", b"7")], b'{"code": "draining", "detail": "x"}', "draining", 7),
         (403, [], b'{"code": "ip_not_allowed"' + b" " * 300_000 + b"}", "unreachable", 0),
         (404, [], b"", "unreachable", 0),
@@ -106,6 +112,9 @@ async def test_refused(
             await open_webtransport(dial(edge.url, edge.ssl))
         assert (caught.value.code, caught.value.status) == (code, status)
         assert caught.value.retry_after == retry_after
+        id = caught.value.connection_id
+        assert id == ("5f3a9c01b2d4e6f8" if status == 401 else None)
+        assert f"connection id {id!r}" in str(caught.value) or id is None
         await edge.until(lambda: edge.terminated)
 
 

@@ -27,6 +27,8 @@ class MillraceError(Exception):
     """The close code of the connection."""
     retry_after: float
     """How many seconds the edge asks to wait; 0: it does not say."""
+    connection_id: str | None
+    """Of a handshake that was refused, for support: operators of the edge find by it why."""
 
     def __init__(
         self,
@@ -39,6 +41,7 @@ class MillraceError(Exception):
         status: int | None = None,
         close_code: int | None = None,
         retry_after: float = 0.0,
+        connection_id: str | None = None,
         cause: BaseException | None = None,
     ) -> None:
         if code == "unreachable" and cause is not None:
@@ -52,13 +55,19 @@ class MillraceError(Exception):
         self.status = status
         self.close_code = close_code
         self.retry_after = retry_after
+        self.connection_id = connection_id
         if cause is not None:
             self.__cause__ = cause
 
     def __str__(self) -> str:
         about = [
             f"{name} {value!r}"
-            for name, value in (("tenant", self.tenant), ("pattern", self.pattern), ("channel", self.channel))
+            for name, value in (
+                ("tenant", self.tenant),
+                ("pattern", self.pattern),
+                ("channel", self.channel),
+                ("connection id", self.connection_id),
+            )
             if value is not None
         ]
         return f"{self.code}: {self.text}" + (f" ({', '.join(about)})" if about else "")
@@ -74,6 +83,7 @@ class MillraceError(Exception):
             status=self.status,
             close_code=self.close_code,
             retry_after=self.retry_after,
+            connection_id=self.connection_id,
         )
         copy.__cause__ = self.__cause__  # the text has it
         return copy
