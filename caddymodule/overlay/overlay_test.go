@@ -16,6 +16,7 @@ import (
 
 	"github.com/millrace/millrace/internal/natstest"
 	"github.com/millrace/millrace/pubsub"
+	"github.com/millrace/millrace/pubsub/hook"
 	"github.com/millrace/millrace/pubsub/memory"
 	"github.com/millrace/millrace/pubsub/nats"
 	"github.com/millrace/millrace/pubsub/pattern"
@@ -256,6 +257,42 @@ func TestOtherEdges(t *testing.T) {
 	there.hub.Shutdown()
 	if err := here.Undrain(t.Context(), "b.example"); !errors.Is(err, pubsub.ErrStopping) {
 		t.Errorf("an edge that stops: %v", err)
+	}
+}
+
+// What any edge refused is found at each, newest first, page by page and without a gap, also where
+// an edge sends less than it was asked for.
+func TestRefusedAtOtherEdges(t *testing.T) {
+	edges := openEdges(t, "a.example", "b.example")
+	reason := strings.Repeat("why ", 100)
+	for i := range 3000 { // more than fits into an answer
+		edges[i%2].hub.Refused(hook.RefusedClient{ConnectionID: wire.ConnectionID(i + 1), Subject: "ada", Reason: reason})
+	}
+	found, err := edges[0].Refused(t.Context(), RefusedQuery{ConnectionID: 2})
+	if err != nil || len(found.Refused) != 1 || found.Refused[0].EdgeName != "b.example" || found.More {
+		t.Fatalf("%+v %v", found, err)
+	}
+	var last time.Time
+	n, q := 0, RefusedQuery{Subject: "ada", Limit: MaxLimit}
+	for more := true; more; q.Before = last {
+		page, err := edges[0].Refused(t.Context(), q)
+		if err != nil || page.More && len(page.Refused) == 0 || len(page.Refused) > MaxLimit {
+			t.Fatalf("%d, more %v, %v", len(page.Refused), page.More, err)
+		}
+		for _, r := range page.Refused {
+			if n++; n > 1 && !r.Time.Before(last) {
+				t.Fatal("they are out of order")
+			}
+			last = r.Time
+		}
+		more = page.More
+	}
+	if n != 3000 {
+		t.Errorf("%d of 3000 are listed", n)
+	}
+	edges[1].SetPolicy(Off)
+	if found, err = edges[0].Refused(t.Context(), RefusedQuery{}); err != nil || found.Edges[1].Answered || found.Edges[1].Error == "" {
+		t.Errorf("with the policy off: %+v, %v", found.Edges, err)
 	}
 }
 

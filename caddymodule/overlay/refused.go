@@ -83,6 +83,7 @@ func (o *Overlay) Refused(ctx context.Context, q RefusedQuery) (list RefusedList
 		refusedPage
 	}
 	list.Refused = []Refused{}
+	var horizon time.Time // what is older may lack something of an edge that has more
 	for _, a := range round(o, members, func(ctx context.Context, m pubsub.Member) answer {
 		self := o.isSelf(m)
 		page, err := ask[refusedPage](ctx, o, m, self, kindRefused, args)
@@ -93,8 +94,12 @@ func (o *Overlay) Refused(ctx context.Context, q RefusedQuery) (list RefusedList
 		page := a.refusedPage.Refused
 		for _, r := range page[:min(len(page), limit)] {
 			list.Refused = append(list.Refused, Refused{a.ID, a.Name, r})
+			if last := page[len(page)-1].Time; a.More && last.After(horizon) {
+				horizon = last
+			}
 		}
 	}
+	list.Refused = slices.DeleteFunc(list.Refused, func(r Refused) bool { return r.Time.Before(horizon) })
 	slices.SortStableFunc(list.Refused, func(a, b Refused) int { return b.Time.Compare(a.Time) })
 	if len(list.Refused) > limit {
 		list.Refused, list.More = list.Refused[:limit], true

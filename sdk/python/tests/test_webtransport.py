@@ -112,9 +112,9 @@ async def test_refused(
             await open_webtransport(dial(edge.url, edge.ssl))
         assert (caught.value.code, caught.value.status) == (code, status)
         assert caught.value.retry_after == retry_after
-        id = caught.value.connection_id
-        assert id == ("5f3a9c01b2d4e6f8" if status == 401 else None)
-        assert f"connection id {id!r}" in str(caught.value) or id is None
+        named = caught.value.connection_id
+        assert named == ("5f3a9c01b2d4e6f8" if status == 401 else None)
+        assert f"connection id {named!r}" in str(caught.value) or named is None
         await edge.until(lambda: edge.terminated)
 
 
