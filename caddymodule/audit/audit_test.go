@@ -157,9 +157,12 @@ func TestRefusalsAreShared(t *testing.T) {
 	}
 	flood := len(records.TakeAll())
 	a.Refused(hook.RefusedClient{IP: netip.MustParseAddr("198.51.100.1")})
+	for i := range 200 {
+		a.Refused(hook.RefusedClient{IP: netip.AddrFrom4([4]byte{10, 0, byte(i), 1})})
+	}
 	a.Refused(hook.RefusedClient{TokenID: "x", Tenants: []string{"quiet"}, Verified: true})
-	if n := len(records.TakeAll()); flood != 4+2 || n != 2 {
-		t.Errorf("%d records of a flood, and %d of 2 others", flood, n)
+	if n := len(records.TakeAll()); flood != 4+2 || n != 4+1 {
+		t.Errorf("%d records of a flood, and %d of others", flood, n)
 	}
 	a.Connections = off
 	a.Connected(hook.Client{})

@@ -266,9 +266,9 @@ func TestRefusedAtOtherEdges(t *testing.T) {
 	edges := openEdges(t, "a.example", "b.example")
 	reason := strings.Repeat("why ", 100)
 	for i := range 3000 { // more than fits into an answer
-		edges[i%2].hub.Refused(hook.RefusedClient{ConnectionID: wire.ConnectionID(i + 1), Subject: "ada", Reason: reason})
+		edges[min(i/300, 1)].hub.Refused(hook.RefusedClient{ConnectionID: wire.ConnectionID(i + 1), Subject: "ada", Reason: reason})
 	}
-	found, err := edges[0].Refused(t.Context(), RefusedQuery{ConnectionID: 2})
+	found, err := edges[0].Refused(t.Context(), RefusedQuery{ConnectionID: 3000})
 	if err != nil || len(found.Refused) != 1 || found.Refused[0].EdgeName != "b.example" || found.More {
 		t.Fatalf("%+v %v", found, err)
 	}
