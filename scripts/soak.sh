@@ -204,6 +204,11 @@ soak_alerts() {
 	"$promtool" test rules deploy/charttest/testdata/rules.test.yaml
 }
 
+## the Helm chart in a Kubernetes built here: installed, restarted, scaled, given other limits, and with nodes that lose their power, below clients
+soak_kubernetes() {
+	scripts/soak-kubernetes.sh
+}
+
 ## README's two commands in a fresh Debian, as a normal user: what a newcomer waits for
 soak_fresh() {
 	scripts/fresh-debian.sh
