@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -14,8 +15,8 @@ import (
 )
 
 // The chart in a cluster that enforces the Pod Security Standard `restricted`: installed, restarted
-// in a rolling way, and with nodes that lose their power. Clients publish and subscribe all the time. The
-// steps build on each other.
+// in a rolling way, given other limits of its history, and with nodes that lose their power. Clients
+// publish and subscribe all the time. The steps build on each other.
 func TestKubernetes(t *testing.T) {
 	if os.Getenv("MILLRACE_KUBERNETES") == "" {
 		t.Skip("there is no Kubernetes here: run scripts/soak.sh kubernetes")
@@ -23,7 +24,7 @@ func TestKubernetes(t *testing.T) {
 	c := start(t)
 	options := c.prepare()
 	c.serveNames()
-	c.values(3, 100_000)
+	c.values(3, 1, 100_000)
 	begin := time.Now()
 	c.helm("install", "millrace", "../../deploy/chart/millrace", "--values", c.path("values.yaml"), "--wait")
 	t.Logf("installed: three edges are ready after %v", time.Since(begin).Round(time.Second))
@@ -40,6 +41,7 @@ func TestKubernetes(t *testing.T) {
 		{"rolling restart", (*cluster).restart, false},
 		{"node returns", func(c *cluster, r *traffic) { c.returns(r, 2) }, true},
 		{"node replaced", (*cluster).replaced, true},
+		{"limits changed", (*cluster).limits, false},
 	}
 	for _, step := range steps {
 		begin := time.Now()
@@ -97,7 +99,7 @@ func (c *cluster) refused() {
 }
 
 // values writes the values of the chart.
-func (c *cluster) values(replicas, messages int) {
+func (c *cluster) values(replicas, version, messages int) {
 	c.Helper()
 	c.write("values.yaml", fmt.Sprintf(`
 replicas: %d
@@ -109,10 +111,11 @@ resources: {requests: {cpu: 50m, memory: 128Mi}, limits: {memory: 1Gi}}
 caddyfile:
   pubsub: |
     history chat {
+      version %d
       channels chat.#
       messages %d
     }
-`, replicas, messages))
+`, replicas, version, messages))
 }
 
 func (c *cluster) issue(pod int, subject string) string {
@@ -149,6 +152,28 @@ func (c *cluster) rolledOut(within time.Duration) {
 func (c *cluster) restart(*traffic) {
 	c.kubectl("rollout", "restart", "statefulset", "millrace")
 	c.rolledOut(8 * time.Minute)
+}
+
+// limits checks that another limit of the history comes into effect at each edge.
+func (c *cluster) limits(*traffic) {
+	c.values(3, 2, 50_000)
+	c.helm("upgrade", "millrace", "../../deploy/chart/millrace", "--values", c.path("values.yaml"), "--wait")
+	c.rolledOut(8 * time.Minute)
+	for pod := range 3 {
+		list, err := c.edge(pod, "history", "list", "--json")
+		must(c.T, err)
+		var got struct {
+			Totals []struct {
+				History   string
+				Effective struct{ Version, Messages int }
+				Drift     []any
+			}
+		}
+		must(c.T, json.Unmarshal([]byte(list), &got))
+		if len(got.Totals) != 1 || got.Totals[0].Effective.Messages != 50_000 || len(got.Totals[0].Drift) > 0 {
+			c.Errorf("edge %d does not keep 50,000 messages: %s", pod, list)
+		}
+	}
 }
 
 // nodeOf returns the number of the node of a pod.
