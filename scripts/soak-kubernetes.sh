@@ -2,10 +2,10 @@
 # The Helm chart in a real Kubernetes on this machine, below clients: see integration/kubernetes.
 # Needs root on Debian, and cgroups of version 1; installs etcd, containerd, runc and
 # the CNI plugins, and builds Kubernetes and Helm from their Go modules in .cache/kubernetes, which takes
-# an hour of one processor the first time.
+# half an hour the first time.
 #
 # All of it runs in namespaces of its own for processes, mounts and the network, and ends with
-# this script. MILLRACE_CASES is a regular expression of the scenarios.
+# this script. MILLRACE_KEEP=yes keeps the logs of a run that failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=1.32.9 helm=v3.22.0

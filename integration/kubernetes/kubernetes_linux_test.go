@@ -15,8 +15,8 @@ import (
 )
 
 // The chart in a cluster that enforces the Pod Security Standard `restricted`: installed, restarted
-// in a rolling way, given other limits of its history, and with nodes that lose their power. Clients
-// publish and subscribe all the time. The steps build on each other.
+// in a rolling way, given other limits of its history, scaled from three edges to five and back, and with
+// nodes that lose their power. Clients publish and subscribe all the time. The steps build on each other.
 func TestKubernetes(t *testing.T) {
 	if os.Getenv("MILLRACE_KUBERNETES") == "" {
 		t.Skip("there is no Kubernetes here: run scripts/soak.sh kubernetes")
@@ -42,6 +42,9 @@ func TestKubernetes(t *testing.T) {
 		{"node returns", func(c *cluster, r *traffic) { c.returns(r, 2) }, true},
 		{"node replaced", (*cluster).replaced, true},
 		{"limits changed", (*cluster).limits, false},
+		{"scaled to five", func(c *cluster, _ *traffic) { c.scale(5) }, false},
+		{"scaled to three", func(c *cluster, _ *traffic) { c.scale(3) }, false},
+		{"node returns, afterwards", func(c *cluster, r *traffic) { c.returns(r, 0) }, true},
 	}
 	for _, step := range steps {
 		begin := time.Now()
@@ -154,6 +157,12 @@ func (c *cluster) restart(*traffic) {
 	c.rolledOut(8 * time.Minute)
 }
 
+func (c *cluster) scale(replicas int) {
+	c.values(replicas, 2, 50_000)
+	c.helm("upgrade", "millrace", "../../deploy/chart/millrace", "--values", c.path("values.yaml"), "--wait")
+	c.rolledOut(8 * time.Minute)
+}
+
 // limits checks that another limit of the history comes into effect at each edge.
 func (c *cluster) limits(*traffic) {
 	c.values(3, 2, 50_000)
@@ -216,8 +225,8 @@ func (c *cluster) revoke(r *traffic, at int) {
 	}
 }
 
-// returns cuts the power of the node of a pod, for longer than edges serve without a majority. The
-// other edges go on, and the pod comes back with its node.
+// returns cuts the power of the node of a pod for a while. The other edges go on: they store messages
+// and issue tokens, which takes a majority. The pod comes back with its node.
 func (c *cluster) returns(r *traffic, pod int) {
 	number, other := c.nodeOf(pod), (pod+1)%3
 	c.killNode(number)
