@@ -2,6 +2,8 @@ package command
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -194,5 +196,28 @@ func TestPublishFromStdinNeedsTheEnvironment(t *testing.T) {
 	t.Setenv(tokenVariable, "")
 	if got := run(t.Context(), testAccess, "publish", "a", "-"); got.code != 2 || !strings.Contains(got.err, "$"+tokenVariable) {
 		t.Errorf("got exit code %d and %q", got.code, got.err)
+	}
+}
+
+// Of two tokens, the wrong one might be revoked.
+func TestTokenInAFileBesideTheEnvironment(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token.txt")
+	if err := os.WriteFile(file, []byte(testAccess), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	var cmd cobra.Command
+	cmd.SetIn(in)
+	t.Setenv(tokenVariable, testAccess)
+	if _, err := readSubject(&cmd); err == nil || !strings.Contains(err.Error(), "stdin is a file") {
+		t.Errorf("got %v", err)
+	}
+	t.Setenv(tokenVariable, "")
+	if token, err := readSubject(&cmd); token != testAccess {
+		t.Errorf("from the file alone: %v", err)
 	}
 }

@@ -77,7 +77,7 @@ func tokenExplain() *cobra.Command {
 		if len(args) == 1 {
 			body["token_id"] = args[0]
 		} else {
-			token, err := readToken(cmd)
+			token, err := readSubject(cmd)
 			if err != nil {
 				return err
 			}

@@ -104,6 +104,25 @@ func readToken(cmd *cobra.Command) (string, error) {
 	return token, nil
 }
 
+// readSubject is readToken for a command about the token itself: it takes none from the environment
+// where a file is given, too, since the wrong one may be revoked.
+func readSubject(cmd *cobra.Command) (string, error) {
+	if os.Getenv(tokenVariable) != "" && isFile(cmd.InOrStdin()) {
+		return "", usagef("a token is in $%s, and stdin is a file: unset the variable, or leave the file out", tokenVariable)
+	}
+	return readToken(cmd)
+}
+
+// isFile reports whether somebody has given a file as stdin, which has something in it.
+func isFile(in io.Reader) bool {
+	file, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode().IsRegular() && info.Size() > 0
+}
+
 func isTerminal(in io.Reader) bool {
 	file, ok := in.(*os.File)
 	if !ok {

@@ -221,7 +221,7 @@ func tokenRevoke() *cobra.Command {
 		if len(args) == 1 {
 			id = args[0]
 		} else {
-			token, err := readToken(cmd)
+			token, err := readSubject(cmd)
 			if err != nil {
 				return err
 			}
