@@ -16,7 +16,8 @@ import "github.com/millrace/millrace/wire"
 //     that is seen, and never one of a higher version. One of the same version it replaces only where
 //     this process has defined the history before, otherwise: by a reload that changes it; and where it
 //     is retired, by a start as well. Else the store's stays, and the difference is logged and in States.
-//     Define fails where the definition shares a channel of a tenant with another history.
+//     Define fails where the definition shares a channel of a tenant with another history, but not
+//     before Join: then the history stays out of use, and States says why.
 //     Define waits for a few seconds at most, and returns nil where the store is out of
 //     reach: the definition is made when it is not.
 //   - While it is out of reach, and while it has not found out where a history stands, Append

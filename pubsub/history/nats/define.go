@@ -37,6 +37,10 @@ func (s *Store) Define(d history.Definition) error {
 	if errors.As(err, &refused) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		if s.follower == nil { // the edge starts, and is of more use without this history than not at all
+			s.noteFault(d.Name, err)
+			return nil
+		}
 		if delete(s.wanted, d.Name); again {
 			s.wanted[d.Name] = before
 		}
@@ -167,7 +171,7 @@ func (s *Store) changeDefinition(ctx context.Context, w *wantedDefinition) error
 			r.Changing = before.Changing || before.Messages != r.Messages
 		}
 		if _, err := history.NewSet(doc.definitions()); err != nil {
-			return &refusedError{err}
+			return &refusedError{fmt.Errorf("%w (another edge may have defined one of them: `millrace pubsub history list`)", err)}
 		}
 		return nil
 	})
@@ -195,13 +199,18 @@ func (s *Store) noteDefined(w *wantedDefinition, err error) {
 	switch {
 	case !ok || w.refused:
 	case err != nil:
-		s.faults.Note(notDefined+" "+name, err.Error(), outage.Line{
-			Level: zap.WarnLevel, Message: notDefined, Over: "a history is defined in NATS, and can be used",
-			Fields: []zap.Field{zap.String("history", name)}, Err: err,
-		})
+		s.noteFault(name, err)
 	default:
 		s.faults.End(notDefined + " " + name)
 	}
+}
+
+// noteFault logs now and then that a history cannot be used, and why.
+func (s *Store) noteFault(name string, err error) {
+	s.faults.Note(notDefined+" "+name, err.Error(), outage.Line{
+		Level: zap.WarnLevel, Message: notDefined, Over: "a history is defined in NATS, and can be used",
+		Fields: []zap.Field{zap.String("history", name)}, Err: err,
+	})
 }
 
 // Retire implements [history.Shared].

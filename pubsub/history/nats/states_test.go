@@ -68,6 +68,21 @@ func TestUnusable(t *testing.T) {
 		must(t, a.Retire("other"))
 		fine(t, s)
 	})
+	t.Run("channels of another history, at the start", func(t *testing.T) {
+		t.Parallel()
+		by := natstest.Connect(natstest.Server(t))
+		a := open(t, by)
+		define(t, a, definition("other"))
+		s := open(t, by, impatient)
+		define(t, s, definition("h"))
+		named(t, s, history.ErrOverlap, "the histories h and other share")
+		join(s)
+		if err := s.Define(definition("third")); !errors.Is(err, history.ErrOverlap) {
+			t.Errorf("by a reload: %v", err)
+		}
+		must(t, a.Retire("other"))
+		fine(t, s)
+	})
 	t.Run("a later format", func(t *testing.T) {
 		t.Parallel()
 		server := natstest.Server(t)
