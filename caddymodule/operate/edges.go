@@ -23,8 +23,8 @@ func showOverview(live *app.Running, _ *http.Request, _ []byte) (any, error) {
 	return map[string]any{"edges": live.Overlay().Overview()}, nil
 }
 
-// drained answers a drain of one edge, and its undoing. Like [disconnected], it is carried out and told of also
-// if its caller goes away.
+// drained answers a drain of one edge, or an undrain. Like [disconnected], that is done, and hooks
+// are called, also if the caller goes away.
 type drained struct {
 	Draining bool   `json:"draining"`
 	Edge     string `json:"edge"`

@@ -41,7 +41,7 @@ func (b *Budget) Take(now time.Time, of []string) (ok bool, omitted uint64) {
 	return true, omitted
 }
 
-// Omitted returns how many were not written down since they were last told of.
+// Omitted returns how many were not written down, and clears that count.
 func (b *Budget) Omitted() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
