@@ -3,8 +3,8 @@
 # checkout: the third-party clients that the integration tests drive, playwright-core
 # for Node, websockets and aioquic for Python, in the versions pinned in
 # integration/clients, and from Debian, as root or with sudo, the browsers Chromium and
-# Firefox, and systemd-analyze, which checks the unit of the packages. It also builds
-# @millrace/client (sdk/js) and links it there, as it does millrace-client (sdk/python),
+# Firefox, nginx and HAProxy, none of them as a service, and systemd-analyze, which checks
+# the unit of the packages. It also builds @millrace/client (sdk/js) and links it there, as it does millrace-client (sdk/python),
 # and builds @millrace/react (sdk/react). Needs Node 20 and Python 3.10 or newer. Installs
 # nothing that is already there.
 #
@@ -70,6 +70,11 @@ browser() { # variable, package
 }
 browser CHROMIUM chromium
 browser FIREFOX firefox-esr
+if [[ $OSTYPE == linux* ]]; then
+	for server in nginx haproxy; do
+		[[ -x /usr/sbin/$server ]] || packages+=("$server")
+	done
+fi
 [[ $OSTYPE != linux* ]] || command -v systemd-analyze >/dev/null || packages+=(systemd)
 
 if [[ ${#packages[@]} -gt 0 ]]; then
@@ -84,5 +89,12 @@ if [[ ${#packages[@]} -gt 0 ]]; then
 		exit 1
 	fi
 	"${root[@]}" apt-get update
+	# What is installed for tests does not start as a service.
+	policy=/usr/sbin/policy-rc.d
+	if [[ ! -e $policy ]]; then
+		printf '#!/bin/sh\nexit 101\n' | "${root[@]}" tee $policy >/dev/null
+		"${root[@]}" chmod +x $policy
+		trap '"${root[@]}" rm $policy' EXIT
+	fi
 	"${root[@]}" apt-get install -y --no-install-recommends "${packages[@]}"
 fi

@@ -123,7 +123,8 @@ func (h *WebSocket) checkRequest(t attempt) (o offer, ok bool) {
 			w.Header().Set("Connection", "Upgrade")
 			w.Header().Set("Upgrade", "websocket")
 		}
-		t.refuse(http.StatusUpgradeRequired, "upgrade_required", "this path takes WebSocket handshakes over HTTP/1.1")
+		t.refuse(http.StatusUpgradeRequired, "upgrade_required", "this path takes WebSocket handshakes over HTTP/1.1; "+
+			"a proxy in front of the edge must speak that to it, and pass on Upgrade and Connection")
 		return o, false
 	case r.Header.Get("Sec-Websocket-Version") != "13":
 		w.Header().Set("Sec-WebSocket-Version", "13") // RFC 6455, section 4.4
