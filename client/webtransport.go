@@ -124,11 +124,12 @@ func readMessage(r *bufio.Reader, buf *[]byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	size := int(binary.BigEndian.Uint32(head))
-	_, _ = r.Discard(4) // what was peeked
-	if size > maxMessage {
+	length := binary.BigEndian.Uint32(head) // an int of 32 bits may not hold it
+	_, _ = r.Discard(4)                     // what was peeked
+	if length > maxMessage {
 		return nil, errTooLong
 	}
+	size := int(length)
 	if size <= r.Size() {
 		message, err := r.Peek(size)
 		if err != nil {

@@ -40,6 +40,8 @@ races() {
 	mapfile -t packages < <(go list ./... | grep -vE '/integration(/|$)')
 	gotest -race -p 4 "${packages[@]}"
 }
+# Go clients run on machines of 32 bits, too, as which an x86-64 processor can serve.
+narrow() { GOARCH=386 gotest ./client ./wire; }
 module() { cd "$1" && report=$OLDPWD/$report gotest "${@:2}" ./...; } # folder, flags
 integration() { step 'go test ./integration/...' all_integration; }
 
@@ -48,6 +50,7 @@ step 'build what tests run' programs
 lane integration
 step lint scripts/lint.sh # go vet's checks are among them
 step 'go test -race' races
+[[ $(go env GOHOSTARCH) != amd64 ]] || step 'go test, 32 bits' narrow
 step 'go test -race, examples/plugin' module examples/plugin -race
 for folder in sdk/js sdk/react console; do
 	step "$folder" scripts/npm.sh "$folder" check
