@@ -2,11 +2,8 @@ package app
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
 	"strings"
-
-	"github.com/caddyserver/caddy/v2"
 
 	"github.com/millrace/millrace/caddymodule/args"
 	"github.com/millrace/millrace/tokenstore"
@@ -17,11 +14,11 @@ type MasterToken struct {
 	// Token is `{env.NAME}` or `{file./path}`, holding `MT_<id>_<secret>`; or
 	// the hash form `MT_<id>_sha256:<hash of the secret>` as it stands. A secret
 	// written out would be in Caddy's saved configuration, and is refused.
-	Token string `json:"token"`
+	Token string `json:"token" placeholders:"kept"`
 	// Name is a short label, at most 64 characters. Default: `static`.
 	Name string `json:"name,omitempty"`
 	// Description is a comment, at most 512 characters.
-	Description string `json:"description,omitempty"`
+	Description string `json:"description,omitempty" placeholders:"kept"`
 	// TenantPrefix is the namespace of the app that holds the token. Default:
 	// none, the whole overlay.
 	TenantPrefix string `json:"tenant_prefix,omitempty"`
@@ -48,7 +45,7 @@ var (
 		"or the hash form MT_<id>_sha256:<hash> that `pubsub master-token create --static` prints")
 )
 
-func (m MasterToken) resolve(repl *caddy.Replacer) (tokenstore.StaticMaster, error) {
+func (m MasterToken) resolve() (tokenstore.StaticMaster, error) {
 	static := tokenstore.StaticMaster{MasterSpec: tokenstore.MasterSpec{
 		Name:         m.Name,
 		Description:  m.Description,
@@ -63,8 +60,8 @@ func (m MasterToken) resolve(repl *caddy.Replacer) (tokenstore.StaticMaster, err
 	switch {
 	case args.Placeholder.MatchString(value):
 		var err error
-		if value, err = repl.ReplaceOrErr(value, true, true); err != nil {
-			return static, fmt.Errorf("%s is empty or cannot be read", m.Token)
+		if value, err = args.Replace(value); err != nil {
+			return static, err
 		}
 		value = strings.TrimSpace(value)
 	case !hashForm.MatchString(value):

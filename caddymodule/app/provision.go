@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/millrace/millrace/caddymodule/args"
 	"github.com/millrace/millrace/caddymodule/guard"
 	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/caddymodule/overlay"
@@ -22,6 +23,9 @@ import (
 // Provision implements [caddy.Provisioner]. It opens nothing: `caddy validate`
 // works beside a running edge.
 func (a *App) Provision(ctx caddy.Context) error {
+	if err := args.Resolve(a); err != nil {
+		return err
+	}
 	a.ctx, a.log = ctx, ctx.Logger()
 	a.failures, a.faults = admission.NewFailureLimiter(), guest.OncePerSecond(guest.LiveLog("pubsub"))
 	a.started = make(chan struct{})
@@ -44,9 +48,8 @@ func (a *App) Provision(ctx caddy.Context) error {
 		MaxTokens: a.Limits.MaxTokensPerMaster, MaxBytes: a.Limits.MaxTokenBytesPerMaster,
 		CallsPerSecond: a.Limits.MaxCallsPerMaster,
 	}}
-	repl := caddy.NewReplacer()
 	for i, m := range a.MasterTokens {
-		static, err := m.resolve(repl)
+		static, err := m.resolve()
 		if err != nil {
 			return fmt.Errorf("master_token %d: %w", i+1, err)
 		}

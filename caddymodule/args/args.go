@@ -5,7 +5,6 @@ package args
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,10 +25,6 @@ func One(d *caddyfile.Dispenser) (string, error) {
 	}
 	return value, nil
 }
-
-// Placeholder matches what stands for a secret: the secret itself never gets into the
-// configuration.
-var Placeholder = regexp.MustCompile(`^\{(env|file)\.[^{}]+\}$`)
 
 // Secret returns the argument, which must be a placeholder. No error repeats it.
 func Secret(d *caddyfile.Dispenser) (string, error) {
@@ -54,11 +49,22 @@ func Duration(d *caddyfile.Dispenser) (caddy.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
+	if err := noPlaceholder(d, option, text); err != nil {
+		return 0, err
+	}
 	duration, err := caddy.ParseDuration(text)
 	if err != nil {
 		return 0, d.Errf("%s: must be a duration like 10s", option)
 	}
 	return caddy.Duration(duration), nil
+}
+
+// noPlaceholder refuses a placeholder where a number must stand: it has no value yet.
+func noPlaceholder(d *caddyfile.Dispenser, option, text string) error {
+	if !strings.ContainsAny(text, "{}") {
+		return nil
+	}
+	return d.Errf("%s: %s: no placeholder can stand for a number or a duration; write {$NAME}, which is put in place when the Caddyfile is read", option, text)
 }
 
 // The largest values that options may have.
@@ -99,6 +105,9 @@ func number(d *caddyfile.Dispenser, kind string, limit int64, parse func(string)
 	option := d.Val()
 	text, err := One(d)
 	if err != nil {
+		return 0, err
+	}
+	if err := noPlaceholder(d, option, text); err != nil {
 		return 0, err
 	}
 	n, err := parse(text)

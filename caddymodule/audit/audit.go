@@ -55,6 +55,9 @@ func (*Audit) CaddyModule() caddy.ModuleInfo {
 // Provision implements [caddy.Provisioner].
 func (a *Audit) Provision(ctx caddy.Context) error {
 	a.log, a.now = ctx.Logger(), time.Now
+	if err := args.Resolve(a); err != nil {
+		return err
+	}
 	if a.MaxRefusals == 0 {
 		a.MaxRefusals = defaultMaxRefusals
 	}

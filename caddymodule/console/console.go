@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/millrace/millrace/caddymodule/app"
+	"github.com/millrace/millrace/caddymodule/args"
 	"github.com/millrace/millrace/caddymodule/guard"
 	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/caddymodule/problem"
@@ -76,6 +77,9 @@ func (c *Console) Provision(ctx caddy.Context) (err error) {
 
 // check compiles the options.
 func (c *Console) check() (err error) {
+	if err := args.Resolve(c); err != nil { // which repeats no hash
+		return err
+	}
 	if c.Path == "" {
 		c.Path = "/console"
 	}

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/nats-io/nats-server/v2/server"
 
@@ -32,7 +31,7 @@ type Cluster struct {
 	// placeholder. Default: none, which is allowed only on a loopback address: whoever
 	// reaches routes without a password joins the cluster.
 	User     string `json:"user,omitempty"`
-	Password string `json:"password,omitempty"`
+	Password string `json:"password,omitempty" placeholders:"kept"`
 	// TLS of the routes. Default: none; passwords, tokens and messages are then
 	// unencrypted.
 	TLS *ClusterTLS `json:"tls,omitempty"`
@@ -85,7 +84,7 @@ func (c *Cluster) apply(o *server.Options) (err error) {
 	if c.Password != "" && !args.Placeholder.MatchString(c.Password) {
 		return errors.New("cluster.password: must be a placeholder like {env.NATS_SECRET} or {file./run/secrets/nats}, not the secret itself")
 	}
-	password, err := caddy.NewReplacer().ReplaceOrErr(c.Password, true, true)
+	password, err := args.Replace(c.Password)
 	if err != nil {
 		return fmt.Errorf("cluster.password: %w", err)
 	}

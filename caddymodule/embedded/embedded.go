@@ -72,19 +72,20 @@ var name = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 
 // Provision implements [caddy.Provisioner]. It starts nothing.
 func (s *Server) Provision(caddy.Context) error {
-	repl := caddy.NewReplacer()
+	if err := args.Resolve(s); err != nil {
+		return err
+	}
 	if s.Config != "" {
 		if s.Name != "" || s.Dir != "" || s.MaxStore != 0 || s.Cluster != nil {
 			return errors.New("config: set the other options in that file")
 		}
-		path, err := filepath.Abs(repl.ReplaceAll(s.Config, ""))
+		path, err := filepath.Abs(s.Config)
 		if err != nil {
 			return err
 		}
 		s.Config = path
 		return s.check()
 	}
-	s.Name, s.Dir = repl.ReplaceAll(s.Name, ""), repl.ReplaceAll(s.Dir, "")
 	if s.Name == "" {
 		host, err := os.Hostname()
 		if err != nil {

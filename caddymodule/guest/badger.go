@@ -36,7 +36,9 @@ func (*BadgerStore) CaddyModule() caddy.ModuleInfo {
 
 // Provision implements [caddy.Provisioner].
 func (s *BadgerStore) Provision(caddy.Context) error {
-	s.Path = caddy.NewReplacer().ReplaceAll(s.Path, "")
+	if err := args.Resolve(s); err != nil {
+		return err
+	}
 	if s.Path == "" {
 		s.Path = filepath.Join(caddy.AppDataDir(), "pubsub", "tokens")
 	}

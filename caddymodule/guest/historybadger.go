@@ -40,7 +40,9 @@ func (*BadgerHistoryStore) CaddyModule() caddy.ModuleInfo {
 
 // Provision implements [caddy.Provisioner].
 func (s *BadgerHistoryStore) Provision(caddy.Context) (err error) {
-	s.Path = caddy.NewReplacer().ReplaceAll(s.Path, "")
+	if err := args.Resolve(s); err != nil {
+		return err
+	}
 	if s.Path == "" {
 		s.Path = filepath.Join(caddy.AppDataDir(), "pubsub", "histories")
 	}

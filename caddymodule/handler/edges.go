@@ -44,7 +44,7 @@ func (*Edges) CaddyModule() caddy.ModuleInfo {
 
 // Provision implements [caddy.Provisioner].
 func (h *Edges) Provision(ctx caddy.Context) (err error) {
-	if h.app, err = provisionApp(ctx, &h.Path, "/edges"); err != nil {
+	if h.app, err = provisionApp(ctx, h, &h.Path, "/edges"); err != nil {
 		return err
 	}
 	for _, e := range h.List {

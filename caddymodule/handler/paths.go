@@ -11,12 +11,16 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/millrace/millrace/caddymodule/app"
+	"github.com/millrace/millrace/caddymodule/args"
 	"github.com/millrace/millrace/caddymodule/guard"
 	"github.com/millrace/millrace/caddymodule/problem"
 )
 
-// provisionPath does what all our handlers need: a guard, and a path.
-func provisionPath(ctx caddy.Context, path *string, byDefault string) error {
+// provisionPath does what all our handlers need: a guard, options without placeholders, and a path.
+func provisionPath(ctx caddy.Context, module any, path *string, byDefault string) error {
+	if err := args.Resolve(module); err != nil {
+		return err
+	}
 	if *path == "" {
 		*path = byDefault
 	}
@@ -28,16 +32,16 @@ func provisionPath(ctx caddy.Context, path *string, byDefault string) error {
 
 // provisionApp is provisionPath for handlers that look at tokens: they need the
 // app and the caller's address, too.
-func provisionApp(ctx caddy.Context, path *string, byDefault string) (*app.App, error) {
-	if err := provisionPath(ctx, path, byDefault); err != nil {
+func provisionApp(ctx caddy.Context, module any, path *string, byDefault string) (*app.App, error) {
+	if err := provisionPath(ctx, module, path, byDefault); err != nil {
 		return nil, err
 	}
 	warnUnknownIP(ctx)
-	module, err := ctx.App("pubsub")
+	edge, err := ctx.App("pubsub")
 	if err != nil {
 		return nil, err
 	}
-	return module.(*app.App), nil
+	return edge.(*app.App), nil
 }
 
 // warnUnknownIP warns of proxies that are trusted with whatever X-Forwarded-For they

@@ -25,7 +25,7 @@ func (*Ping) CaddyModule() caddy.ModuleInfo {
 }
 
 // Provision implements [caddy.Provisioner].
-func (h *Ping) Provision(ctx caddy.Context) error { return provisionPath(ctx, &h.Path, "/ping") }
+func (h *Ping) Provision(ctx caddy.Context) error { return provisionPath(ctx, h, &h.Path, "/ping") }
 
 // ServeHTTP implements [caddyhttp.MiddlewareHandler].
 func (h *Ping) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {

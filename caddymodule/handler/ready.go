@@ -38,7 +38,7 @@ func (*Ready) CaddyModule() caddy.ModuleInfo {
 
 // Provision implements [caddy.Provisioner].
 func (h *Ready) Provision(ctx caddy.Context) (err error) {
-	h.app, err = provisionApp(ctx, &h.Path, "/ready")
+	h.app, err = provisionApp(ctx, h, &h.Path, "/ready")
 	return err
 }
 

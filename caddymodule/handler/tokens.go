@@ -36,7 +36,7 @@ func (*Tokens) CaddyModule() caddy.ModuleInfo {
 
 // Provision implements [caddy.Provisioner].
 func (h *Tokens) Provision(ctx caddy.Context) (err error) {
-	if h.app, err = provisionApp(ctx, &h.Path, "/v1"); err != nil {
+	if h.app, err = provisionApp(ctx, h, &h.Path, "/v1"); err != nil {
 		return err
 	}
 	if h.Path == "/" {

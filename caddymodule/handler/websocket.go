@@ -42,7 +42,7 @@ func (*WebSocket) CaddyModule() caddy.ModuleInfo {
 // Provision implements [caddy.Provisioner].
 func (h *WebSocket) Provision(ctx caddy.Context) (err error) {
 	h.log = ctx.Logger()
-	h.app, err = provisionApp(ctx, &h.Path, "/ws")
+	h.app, err = provisionApp(ctx, h, &h.Path, "/ws")
 	return err
 }
 

@@ -46,7 +46,7 @@ func (*WebTransport) CaddyModule() caddy.ModuleInfo {
 // Provision implements [caddy.Provisioner].
 func (h *WebTransport) Provision(ctx caddy.Context) (err error) {
 	h.log = ctx.Logger()
-	if h.app, err = provisionApp(ctx, &h.Path, "/wt"); err != nil {
+	if h.app, err = provisionApp(ctx, h, &h.Path, "/wt"); err != nil {
 		return err
 	}
 	h.app.ClaimHTTP3(ctx)

@@ -60,6 +60,9 @@ func (*Broker) CaddyModule() caddy.ModuleInfo {
 
 // Provision implements [caddy.Provisioner]. It connects to nothing.
 func (b *Broker) Provision(ctx caddy.Context) error {
+	if err := args.Resolve(b); err != nil {
+		return err
+	}
 	if b.Prefix == "" {
 		b.Prefix = defaultPrefix
 	}
@@ -77,10 +80,6 @@ func (b *Broker) Provision(ctx caddy.Context) error {
 	}
 	if b.Interests != 0 && (b.Interests < 100 || b.Interests > 10_000_000) {
 		return errors.New("interests: must be from 100 to 10000000")
-	}
-	var err error
-	if b.Host, err = caddy.NewReplacer().ReplaceOrErr(b.Host, true, true); err != nil {
-		return fmt.Errorf("announce: %w", err)
 	}
 	if b.Host != "" {
 		if err := guest.CheckHost(b.Host); err != nil {

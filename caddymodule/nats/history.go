@@ -48,6 +48,9 @@ func (*HistoryStore) CaddyModule() caddy.ModuleInfo {
 
 // Provision implements [caddy.Provisioner]. It connects to nothing.
 func (s *HistoryStore) Provision(caddy.Context) error {
+	if err := args.Resolve(s); err != nil {
+		return err
+	}
 	if s.Replicas == 0 {
 		s.Replicas = 1
 	}

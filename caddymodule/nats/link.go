@@ -29,7 +29,7 @@ type Link struct {
 	// Servers are URLs: `nats://host:4222`, `tls://…`, `ws://…`, `wss://…`. One that
 	// answers is enough; it names the others of its cluster. They may hold
 	// placeholders. Default: `nats://127.0.0.1:4222`.
-	Servers []string `json:"servers,omitempty"`
+	Servers []string `json:"servers,omitempty" placeholders:"kept"`
 
 	// Credentials is the path of a file with a JWT and its key. Default: none.
 	Credentials string `json:"credentials,omitempty"`
@@ -38,8 +38,8 @@ type Link struct {
 	// User and Password, or Token, for a server that requires them. Password and Token
 	// are placeholders, as `{env.NATS_PASSWORD}`. Default: none.
 	User     string `json:"user,omitempty"`
-	Password string `json:"password,omitempty"`
-	Token    string `json:"token,omitempty"`
+	Password string `json:"password,omitempty" placeholders:"kept"`
+	Token    string `json:"token,omitempty" placeholders:"kept"`
 
 	// TLS of connections to the servers, beside what the URL's scheme asks for.
 	TLS *TLS `json:"tls,omitempty"`
@@ -196,23 +196,21 @@ func (l *Link) provision(ctx caddy.Context) error {
 	return l.resolve()
 }
 
-// resolve replaces placeholders. Their values appear in no error.
+// resolve replaces the placeholders of secrets. Their values appear in no error.
 func (l *Link) resolve() error {
-	repl := caddy.NewReplacer()
 	r := &l.resolved
+	r.user = strings.TrimSpace(l.User)
 	for _, o := range []struct {
 		name, from string
 		to         *string
-		secret     bool
 	}{
-		{"user", l.User, &r.user, false},
-		{"password", l.Password, &r.password, true},
-		{"token", l.Token, &r.token, true},
+		{"password", l.Password, &r.password},
+		{"token", l.Token, &r.token},
 	} {
-		if o.secret && o.from != "" && !args.Placeholder.MatchString(o.from) {
+		if o.from != "" && !args.Placeholder.MatchString(o.from) {
 			return fmt.Errorf("%s: must be a placeholder like {env.NATS_SECRET} or {file./run/secrets/nats}, not the secret itself", o.name)
 		}
-		value, err := repl.ReplaceOrErr(o.from, true, true)
+		value, err := args.Replace(o.from)
 		if err != nil {
 			return fmt.Errorf("%s: %w", o.name, err)
 		}
@@ -224,7 +222,7 @@ func (l *Link) resolve() error {
 	}
 	var list []string
 	for i, text := range servers {
-		value, err := repl.ReplaceOrErr(text, true, true)
+		value, err := args.Replace(text)
 		if err != nil {
 			return fmt.Errorf("server %d: %w", i+1, err)
 		}

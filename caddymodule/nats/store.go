@@ -76,6 +76,9 @@ func (*Store) CaddyModule() caddy.ModuleInfo {
 
 // Provision implements [caddy.Provisioner]. It connects to nothing.
 func (s *Store) Provision(ctx caddy.Context) error {
+	if err := args.Resolve(s); err != nil {
+		return err
+	}
 	s.linkState = s.state()
 	if s.Bucket == "" {
 		s.Bucket = defaultBucket

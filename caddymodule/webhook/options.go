@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/millrace/millrace/caddymodule/args"
@@ -47,6 +46,9 @@ const (
 
 // options checks the configuration, and gives the key under which the worker is shared.
 func (h *Webhook) options() (o options, err error) {
+	if err := args.Resolve(h); err != nil {
+		return o, err
+	}
 	o = options{
 		url: h.URL, events: h.Events, batchSize: h.BatchSize, queue: h.Queue,
 		batchDelay: time.Duration(h.BatchDelay), timeout: time.Duration(h.Timeout), retryFor: time.Duration(h.RetryFor),
@@ -145,9 +147,9 @@ func secretKey(placeholder string) ([]byte, error) {
 	if !args.Placeholder.MatchString(placeholder) {
 		return nil, errors.New("secret: must be a placeholder like {env.NAME} or {file./run/secrets/name}, not the secret itself")
 	}
-	text, err := caddy.NewReplacer().ReplaceOrErr(placeholder, true, true)
+	text, err := args.Replace(placeholder)
 	if err != nil {
-		return nil, fmt.Errorf("secret: %s is empty or cannot be read", placeholder)
+		return nil, fmt.Errorf("secret: %w", err)
 	}
 	key := []byte(strings.TrimSpace(text))
 	if encoded, ok := strings.CutPrefix(string(key), "whsec_"); ok {

@@ -21,7 +21,7 @@ func TestOptions(t *testing.T) {
 		{"https://a.example/x", "", "secret: must be a placeholder"},
 		{"https://a.example/x", "secret {env.TEST_WEBHOOK_SHORT}", "secret: must have from 16 to 256 bytes"},
 		{"https://a.example/x", "secret {env.TEST_WEBHOOK_BASE64}", "secret: behind whsec_ must stand base64"},
-		{"https://a.example/x", "secret {env.TEST_WEBHOOK_NONE}", "secret: {env.TEST_WEBHOOK_NONE} is empty"},
+		{"https://a.example/x", "secret {env.TEST_WEBHOOK_NONE}", "secret: {env.TEST_WEBHOOK_NONE}: the environment variable is empty or not set"},
 		{"https://a.example/x", "secret plain-secret-of-some-length", "secret: must be a placeholder"},
 		{"https://a.example/x", good + "\nevents publish", "events: unknown event publish; allowed: connect, disconnect, subscribe, unsubscribe, join, leave, or none alone"},
 		{"https://a.example/x", good + "\nevents none", "does nothing"},

@@ -31,7 +31,7 @@ type Webhook struct {
 	// Secret with which requests are signed, as `{env.NAME}` or `{file./path}`: `whsec_`
 	// and base64, as in the Standard Webhooks specification, or any text. From 16 to 256
 	// bytes. Required.
-	Secret string `json:"secret"`
+	Secret string `json:"secret" placeholders:"kept"`
 
 	// Events that are sent, of `connect`, `disconnect`, `subscribe`, `unsubscribe`, `join`,
 	// `leave`. Default: all of them. `none` alone: no events, as for a hook that is only asked.

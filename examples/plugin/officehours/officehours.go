@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/millrace/millrace/caddymodule/args"
 	"github.com/millrace/millrace/pubsub/hook"
 	"github.com/millrace/millrace/wire"
 )
@@ -51,6 +52,9 @@ func (*Hook) CaddyModule() caddy.ModuleInfo {
 
 // Provision implements [caddy.Provisioner].
 func (h *Hook) Provision(caddy.Context) error {
+	if err := args.Resolve(h); err != nil {
+		return err
+	}
 	if h.From == "" {
 		h.From = "9:00"
 	}

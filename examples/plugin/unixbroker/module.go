@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"go.uber.org/zap"
 
+	"github.com/millrace/millrace/caddymodule/args"
 	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/pubsub"
 )
@@ -34,7 +35,9 @@ func (*Module) CaddyModule() caddy.ModuleInfo {
 
 // Provision implements [caddy.Provisioner]. It opens nothing.
 func (m *Module) Provision(caddy.Context) error {
-	m.Folder = caddy.NewReplacer().ReplaceAll(m.Folder, "")
+	if err := args.Resolve(m); err != nil {
+		return err
+	}
 	if m.Folder == "" {
 		return errors.New("folder: must name the folder of the sockets")
 	}

@@ -48,9 +48,9 @@ func TestProvision(t *testing.T) {
 		}
 	}
 	for folder, want := range map[string]string{
-		"":                              "folder: must name the folder of the sockets",
-		"{env.NO_SUCH_VARIABLE}":        "folder: must name the folder of the sockets",
-		"/" + strings.Repeat("x", 1000): "folder: must have at most 80 bytes as an absolute path",
+		"":                               "folder: must name the folder of the sockets",
+		"{env.NO_SUCH_VARIABLE}/sockets": "folder: {env.NO_SUCH_VARIABLE}: the environment variable is empty or not set",
+		"/" + strings.Repeat("x", 1000):  "folder: must have at most 80 bytes as an absolute path",
 	} {
 		if err := (&Module{Folder: folder}).Provision(caddy.Context{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", folder, err, want)
