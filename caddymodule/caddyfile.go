@@ -7,6 +7,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/millrace/millrace/caddymodule/args"
 	"github.com/millrace/millrace/caddymodule/console"
 	"github.com/millrace/millrace/caddymodule/guard"
 	"github.com/millrace/millrace/caddymodule/handler"
@@ -20,25 +21,25 @@ func init() {
 		g := new(guard.Guard)
 		return g, g.UnmarshalCaddyfile(h.Dispenser)
 	})
-	httpcaddyfile.RegisterDirective("pubsub_ping", pathDirective(func(path string) caddyhttp.MiddlewareHandler {
+	registerDirective("pubsub_ping", pathDirective(func(path string) caddyhttp.MiddlewareHandler {
 		return &handler.Ping{Path: path}
 	}))
-	httpcaddyfile.RegisterDirective("pubsub_ready", pathDirective(func(path string) caddyhttp.MiddlewareHandler {
+	registerDirective("pubsub_ready", pathDirective(func(path string) caddyhttp.MiddlewareHandler {
 		return &handler.Ready{Path: path}
 	}))
-	httpcaddyfile.RegisterDirective("pubsub_tokens", pathDirective(func(path string) caddyhttp.MiddlewareHandler {
+	registerDirective("pubsub_tokens", pathDirective(func(path string) caddyhttp.MiddlewareHandler {
 		return &handler.Tokens{Path: strings.TrimSuffix(path, "/*")}
 	}))
-	httpcaddyfile.RegisterDirective("pubsub_websocket", pathDirective(func(path string) caddyhttp.MiddlewareHandler {
+	registerDirective("pubsub_websocket", pathDirective(func(path string) caddyhttp.MiddlewareHandler {
 		return &handler.WebSocket{Path: path}
 	}))
-	httpcaddyfile.RegisterDirective("pubsub_webtransport", parseWebTransport)
-	httpcaddyfile.RegisterDirective("pubsub_edges", parseEdges)
-	httpcaddyfile.RegisterDirective("pubsub_console", parseConsole)
-	httpcaddyfile.RegisterDirective("pubsub_openapi", plainDirective(func() []caddyhttp.MiddlewareHandler {
+	registerDirective("pubsub_webtransport", parseWebTransport)
+	registerDirective("pubsub_edges", parseEdges)
+	registerDirective("pubsub_console", parseConsole)
+	registerDirective("pubsub_openapi", plainDirective(func() []caddyhttp.MiddlewareHandler {
 		return []caddyhttp.MiddlewareHandler{new(handler.OpenAPI)}
 	}))
-	httpcaddyfile.RegisterDirective("pubsub", plainDirective(func() []caddyhttp.MiddlewareHandler {
+	registerDirective("pubsub", plainDirective(func() []caddyhttp.MiddlewareHandler {
 		return []caddyhttp.MiddlewareHandler{new(handler.Ping), new(handler.Tokens), new(handler.WebSocket), new(handler.WebTransport)}
 	}))
 
@@ -48,6 +49,16 @@ func init() {
 	for _, d := range []string{"pubsub", "pubsub_ping", "pubsub_ready", "pubsub_tokens", "pubsub_websocket", "pubsub_webtransport", "pubsub_edges", "pubsub_console", "pubsub_openapi"} {
 		httpcaddyfile.RegisterDirectiveOrder(d, httpcaddyfile.Before, "handle")
 	}
+}
+
+// registerDirective registers a directive whose values miss no environment variable.
+func registerDirective(name string, parse httpcaddyfile.UnmarshalFunc) {
+	httpcaddyfile.RegisterDirective(name, func(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
+		if err := args.CheckVariables(h.Dispenser); err != nil {
+			return nil, err
+		}
+		return parse(h)
+	})
 }
 
 // plainDirective parses a directive without arguments and block.

@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 
 	"github.com/millrace/millrace/caddymodule/app"
+	"github.com/millrace/millrace/caddymodule/args"
 	"github.com/millrace/millrace/caddymodule/credentials"
 )
 
@@ -22,7 +23,11 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 		return nil, d.Err("the block pubsub is given twice")
 	}
 	a := new(app.App)
-	if err := a.UnmarshalCaddyfile(d); err != nil {
+	err := args.CheckVariables(d)
+	if err == nil {
+		err = a.UnmarshalCaddyfile(d)
+	}
+	if err != nil {
 		// It quotes what stands in a wrong place, which may be a master token.
 		if text := err.Error(); tokenShape.MatchString(text) {
 			err = errors.New(tokenShape.ReplaceAllLiteralString(text, credentials.Redacted))
