@@ -10,11 +10,13 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -75,7 +77,26 @@ func markUnsent(err error) error {
 // post sends a request and reads the answer. The error holds no URL, whose path may be a
 // secret of the backend; it is an unsentError if the request could not be made, or this edge had no room to send it. A
 // backend that cannot be reached is silent.
+//
+// A healthy backend closes connections that have been idle for a while, and may do so while a request is on
+// its way: if one that was kept fails before the first byte of an answer, post tries once more, over a
+// new one. The backend may then get a request twice, with the same id.
 func (b *backend) post(ctx context.Context, id string, body []byte) (answer, error) {
+	var reused, answered atomic.Bool
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn:              func(c httptrace.GotConnInfo) { reused.Store(c.Reused) },
+		GotFirstResponseByte: func() { answered.Store(true) },
+	})
+	a, err := b.send(traced, id, body)
+	if err == nil || !reused.Load() || answered.Load() || ctx.Err() != nil {
+		return a, err
+	}
+	b.client.CloseIdleConnections() // others may be as old
+	return b.send(ctx, id, body)
+}
+
+// send is one attempt of post.
+func (b *backend) send(ctx context.Context, id string, body []byte) (answer, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, b.url, bytes.NewReader(body))
 	if err != nil {
 		return answer{}, unsentError{errors.New("the request cannot be made")}

@@ -49,12 +49,19 @@ func newReceiver(t *testing.T) *receiver {
 	r := &receiver{T: t, arrived: make(chan struct{}, 1000), answer: `{"allow":true}`, header: http.Header{}}
 	r.server = httptest.NewTLSServer(r)
 	t.Cleanup(r.server.Close)
-	r.ca = filepath.Join(t.TempDir(), "ca.pem")
-	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: r.server.Certificate().Raw})
-	if err := os.WriteFile(r.ca, cert, 0o600); err != nil {
+	r.ca = authority(t, r.server)
+	return r
+}
+
+// authority writes the certificate of a server to a file, for its clients.
+func authority(t *testing.T, server *httptest.Server) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "ca.pem")
+	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	if err := os.WriteFile(file, cert, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return file
 }
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
