@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"net"
 	"net/http/httptest"
 	"runtime"
 	"strings"
@@ -26,7 +27,7 @@ import (
 	"github.com/millrace/millrace/internal/testcheck"
 )
 
-var must = testcheck.Must
+var must, noError = testcheck.Must, testcheck.NoError
 
 // Nothing of a configuration stays after the reload that replaces it, although sessions stay
 // that began under it: over WebSocket, and over WebTransport with the token in the handshake and
@@ -107,6 +108,48 @@ func TestReloadsLeaveNothing(t *testing.T) {
 			t.Fatalf("%s is still there", left())
 		}
 	}
+}
+
+// A reload that fails is not counted, whichever of Caddy's apps started before it failed.
+func TestFailedReloadsDoNotCount(t *testing.T) {
+	t.Setenv("XDG_DATA_HOME", t.TempDir())
+	t.Cleanup(func() { noError(t, caddy.Stop()) })
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer taken.Close()
+	dir, free := t.TempDir(), fmt.Sprintf("127.0.0.1:%d", loopback.FreePort(t))
+	load := func(address string) error {
+		return caddy.Load(fmt.Appendf(nil, `{"admin": {"disabled": true}, "logging": {"logs": {"default": {"level": "ERROR"}}}, "apps": {
+			"pubsub": {"token_store": {"driver": "badger", "path": %q}},
+			"http": {"servers": {"a": {"listen": [%q], "routes": [{"handle": [{"handler": "pubsub_ping"}]}]}}}
+		}}`, dir, address), true)
+	}
+	must(t, load(free))
+	counted := reloadsKept(t)
+	for range 8 { // the apps start in random order
+		if load(taken.Addr().String()) == nil {
+			t.Fatal("a port was opened twice")
+		}
+	}
+	must(t, load(free))
+	if n := reloadsKept(t) - counted; n != 1 {
+		t.Errorf("%v reloads kept the hub, want 1", n)
+	}
+}
+
+func reloadsKept(t *testing.T) (n float64) {
+	t.Helper()
+	ctx := caddy.ActiveContext()
+	families, err := ctx.GetMetricsRegistry().Gather()
+	must(t, err)
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			if family.GetName() == "millrace_reloads_total" && m.GetLabel()[0].GetValue() == "kept" {
+				n += m.GetCounter().GetValue()
+			}
+		}
+	}
+	return n
 }
 
 // watch notes how to find out whether an app of the configuration in force is still there.

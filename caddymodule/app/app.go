@@ -102,6 +102,7 @@ type App struct {
 	tokens    tokenstore.Config
 	limits    pubsub.Limits
 	files     fileShares
+	kept      bool // the hub is that of the configuration before
 	failures  *admission.FailureLimiter
 	faults    *zap.Logger // of the token store: one line a second
 

@@ -39,37 +39,48 @@ func (a *App) Start() error {
 	a.mu.Unlock()
 	a.running = &Running{Hub: e.hub, Service: service, edge: e, history: a.histories.leased, histories: a.histories.set}
 	close(a.started)
+	a.kept = kept
 	startedApps.add(a)
-	countLoad(kept)
 	return nil
 }
 
-// drainBeforeStop has an edge that stops drain before Caddy stops its apps, which it does in
-// random order: the HTTP app would close its listeners before the drain or after it. Caddy
-// waits for the handlers of its event "stopping". This one is the last of them.
-func (a *App) drainBeforeStop(ctx caddy.Context) error {
+// handleEvents has Caddy's events handled: "started" says that all apps have started, and so that
+// the configuration is in force. Before "stopping" is handled, no app is stopped.
+func (a *App) handleEvents(ctx caddy.Context) error {
 	module, err := ctx.App("events")
 	if err != nil {
 		return err
 	}
 	events := module.(*caddyevents.App)
 	events.Subscriptions = append(events.Subscriptions, &caddyevents.Subscription{
-		Events: []string{"stopping"}, Handlers: []caddyevents.Handler{stopping{a}},
+		Events: []string{"started", "stopping"}, Handlers: []caddyevents.Handler{lifeEvents{a}},
 	})
 	return nil
 }
 
-type stopping struct{ app *App }
+type lifeEvents struct{ app *App }
 
-// Handle implements [caddyevents.Handler]. It does nothing when a configuration alone stops.
-func (s stopping) Handle(context.Context, caddy.Event) error {
-	s.app.mu.Lock()
-	e := s.app.lease
-	s.app.mu.Unlock()
+// Handle implements [caddyevents.Handler].
+func (l lifeEvents) Handle(_ context.Context, e caddy.Event) error {
+	if e.Name() == "started" {
+		countLoad(l.app.kept)
+		l.app.takeover.Report()
+		return nil
+	}
+	l.app.drainBeforeStop()
+	return nil
+}
+
+// drainBeforeStop has an edge that stops drain before Caddy stops its apps, which it does in
+// random order: the HTTP app would close its listeners before the drain or after it. Caddy waits
+// for it. It does nothing when a configuration alone stops.
+func (a *App) drainBeforeStop() {
+	a.mu.Lock()
+	e := a.lease
+	a.mu.Unlock()
 	if e != nil && caddy.Exiting() {
 		<-e.hub.Shutdown()
 	}
-	return nil
 }
 
 // Stop implements [caddy.App]. When no other configuration uses the hub, it

@@ -80,7 +80,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 			return fmt.Errorf("token_store: %w", err)
 		}
 	}
-	if err = a.drainBeforeStop(ctx); err != nil {
+	if err = a.handleEvents(ctx); err != nil {
 		return err
 	}
 	return RegisterMetrics(ctx)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/caddy/v2/modules/caddytls"
 )
 
 // claim is a server whose HTTP/3 this package serves.
@@ -61,12 +62,16 @@ func (t *Takeover) claim(srv *caddyhttp.Server, app *caddyhttp.App) error {
 	if err != nil {
 		return err
 	}
-	// The HTTP app reads these again in its Start.
+	// The HTTP app reads these again in its Start. It serves no HTTP/3 either where no client could
+	// connect by it: its log and its Alt-Svc would say otherwise.
 	srv.Protocols = withoutH3(serverProtocols(srv))
 	for i, p := range srv.ListenProtocols {
 		if p != nil {
 			srv.ListenProtocols[i] = withoutH3(p)
 		}
+	}
+	if !slices.ContainsFunc(srv.TLSConnPolicies, hasTLS13) {
+		return errors.New("its TLS ends at 1.2: HTTP/3 needs 1.3")
 	}
 	t.claims = append(t.claims, &claim{srv, addresses, time.Duration(app.GracePeriod)})
 	return nil
@@ -156,6 +161,8 @@ func serverProtocols(srv *caddyhttp.Server) []string {
 func withoutH3(protocols []string) []string {
 	return slices.DeleteFunc(slices.Clone(protocols), func(p string) bool { return p == "h3" })
 }
+
+func hasTLS13(p *caddytls.ConnectionPolicy) bool { return p.ProtocolMax != "tls1.2" }
 
 func onlyH3(srv *caddyhttp.Server) bool {
 	lists := append([][]string{serverProtocols(srv)}, srv.ListenProtocols...)

@@ -111,6 +111,21 @@ func (claimer) Provision(ctx caddy.Context) error {
 
 func (claimer) ServeHTTP(http.ResponseWriter, *http.Request, caddyhttp.Handler) error { return nil }
 
+// Where TLS ends at 1.2, which QUIC clients cannot use, neither this package nor Caddy serves HTTP/3.
+func TestClaimTLS12(t *testing.T) {
+	for allowed, policies := range map[bool]caddytls.ConnectionPolicies{
+		false: {{ProtocolMax: "tls1.2"}, {ProtocolMax: "tls1.2"}},
+		true:  {{ProtocolMax: "tls1.2"}, {ProtocolMin: "tls1.2"}},
+	} {
+		srv := &caddyhttp.Server{Listen: []string{":443"}, TLSConnPolicies: policies}
+		taken := New(nil, nil, zap.NewNop())
+		err := taken.claim(srv, new(caddyhttp.App))
+		if (err == nil) != allowed || (len(taken.claims) == 1) != allowed || slices.Contains(srv.Protocols, "h3") {
+			t.Errorf("%v: claimed %d, left %v, %v", allowed, len(taken.claims), srv.Protocols, err)
+		}
+	}
+}
+
 // TestClaimWhileProvisioned claims as handlers do. Caddy takes the servers in
 // random order, so some are provisioned before the claim and some after it.
 func TestClaimWhileProvisioned(t *testing.T) {

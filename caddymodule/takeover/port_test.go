@@ -103,6 +103,7 @@ func TestStartIsLogged(t *testing.T) {
 	core, logs := observer.New(zap.InfoLevel)
 	g.log = zap.New(core)
 	g.start(t)
+	g.Report()
 	want := "udp/" + address.JoinHostPort(0)
 	if entries := logs.All(); len(entries) != 1 || fmt.Sprint(entries[0].ContextMap()["addresses"]) != "["+want+"]" {
 		t.Errorf("the log has %v, want a line with %s", entries, want)

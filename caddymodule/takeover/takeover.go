@@ -61,7 +61,14 @@ func (t *Takeover) Start(ctx caddy.Context) error {
 	}
 	for _, c := range t.claims {
 		advertise(c)
-		// Caddy has logged the server without h3.
+	}
+	return nil
+}
+
+// Report writes to the log what is served, of which Caddy has logged that it has no HTTP/3. The
+// configuration is in force.
+func (t *Takeover) Report() {
+	for _, c := range t.claims {
 		var addresses []string
 		for _, a := range c.addresses {
 			addresses = append(addresses, a.String())
@@ -69,7 +76,6 @@ func (t *Takeover) Start(ctx caddy.Context) error {
 		t.log.Info("HTTP/3 is served in Caddy's place, with WebTransport",
 			zap.String("server", c.server.Name()), zap.Strings("addresses", addresses))
 	}
-	return nil
 }
 
 // Quiesce takes the servers off their ports. A port that no other configuration
