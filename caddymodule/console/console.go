@@ -119,7 +119,7 @@ func (c *Console) Cleanup() error {
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	path := r.URL.EscapedPath()
 	if path != c.Path && !strings.HasPrefix(path, c.Path+"/") {
-		return next.ServeHTTP(w, r)
+		return guard.PassOn(w, r, next)
 	}
 	header := w.Header()
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")

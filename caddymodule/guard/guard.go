@@ -165,8 +165,9 @@ func (o outermost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // ServeHTTP implements [caddyhttp.MiddlewareHandler].
 func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if g.routes != nil {
-		g.compileOnce.Do(func() { g.compiled = g.routes.Compile(next) })
+		g.compileOnce.Do(func() { g.compiled = g.routes.Compile(routesEnd{g.routes, next}) })
 		next = g.compiled
+		caddyhttp.SetVar(r.Context(), headersVar, len(w.Header()))
 	}
 	if credentials.Inspected(r) {
 		return next.ServeHTTP(w, r)

@@ -34,7 +34,7 @@ func (h *OpenAPI) Provision(ctx caddy.Context) error {
 func (h *OpenAPI) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	path := strings.ToLower(r.URL.Path)
 	if !strings.HasPrefix(path, "/api-docs/openapi.json") && path != "/swagger-ui" && !strings.HasPrefix(path, "/swagger-ui/") {
-		return next.ServeHTTP(w, r)
+		return guard.PassOn(w, r, next)
 	}
 	h.files.ServeHTTP(w, r)
 	return nil

@@ -70,7 +70,7 @@ func passThrough(w http.ResponseWriter, r *http.Request, path string, next caddy
 		problem.NotFound(w)
 		return true, nil
 	}
-	return true, next.ServeHTTP(w, r)
+	return true, guard.PassOn(w, r, next)
 }
 
 // TrailingSlash reports whether a path ends with a slash that is not all of it.

@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/millrace/millrace/caddymodule/app"
+	"github.com/millrace/millrace/caddymodule/guard"
 	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/caddymodule/remote"
@@ -66,7 +67,7 @@ func (h *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	path := r.URL.Path
 	if len(path) < len(h.Path) || !strings.EqualFold(path[:len(h.Path)], h.Path) ||
 		len(path) > len(h.Path) && path[len(h.Path)] != '/' {
-		return next.ServeHTTP(w, r)
+		return guard.PassOn(w, r, next)
 	}
 	if h.app.Await(r.Context()) == nil {
 		problem.Starting(w)

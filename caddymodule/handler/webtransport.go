@@ -11,6 +11,7 @@ import (
 
 	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/caddymodule/credentials"
+	"github.com/millrace/millrace/caddymodule/guard"
 	"github.com/millrace/millrace/caddymodule/guest"
 	"github.com/millrace/millrace/caddymodule/takeover"
 	"github.com/millrace/millrace/internal/admission"
@@ -57,7 +58,7 @@ func (h *WebTransport) Provision(ctx caddy.Context) (err error) {
 // that of docs/protocol.md, section WebTransport.
 func (h *WebTransport) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if h.app.WebTransport == "off" {
-		return next.ServeHTTP(w, r)
+		return guard.PassOn(w, r, next)
 	}
 	kinds := h.isForSDK(r)
 	if !kinds {

@@ -21,10 +21,10 @@ func Write(w http.ResponseWriter, status int, code, detail string) {
 	rest.WriteProblem(w, rest.Problem{Status: status, Code: code, Detail: detail, ConnectionID: w.Header().Get(wire.HeaderConnectionID)})
 }
 
-// NotFound answers a request for a path that differs from one of ours in case or by a
-// trailing slash.
+// NotFound answers a request for a path that is none of ours, and of nobody else: it may differ from
+// one of ours in case, or by a trailing slash.
 func NotFound(w http.ResponseWriter) {
-	Write(w, http.StatusNotFound, string(rest.CodeNotFound), "paths are exact: no other case, no trailing slash")
+	Write(w, http.StatusNotFound, string(rest.CodeNotFound), "there is nothing at this path; paths are exact: no other case, no trailing slash")
 }
 
 // Unavailable answers 503: trying again, on this edge or another one, can help.

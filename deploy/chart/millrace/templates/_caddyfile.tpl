@@ -68,7 +68,6 @@ http://:8080 {
 	pubsub_ping
 	pubsub_ready
 	metrics /metrics
-	respond 404
 }
 
 {{ include "millrace.sites" . }} {
@@ -84,7 +83,6 @@ http://:8080 {
 {{- with $v.caddyfile.site }}
 {{ regexReplaceAll "(?m)^" (trim .) "\t" }}
 {{- end }}
-	respond 404
 }
 {{- end -}}
 
