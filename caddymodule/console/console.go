@@ -121,6 +121,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	if path != c.Path && !strings.HasPrefix(path, c.Path+"/") {
 		return guard.PassOn(w, r, next)
 	}
+	defer guard.Own(r)()
 	header := w.Header()
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")

@@ -100,7 +100,10 @@ func protectServers(ctx caddy.Context, log *zap.Logger) error {
 			if _, known := guardedServers.LoadOrStore(key, weak.Make(h)); known {
 				continue
 			}
+			stop := new(stopper)
 			srv.RegisterConnState(takeover.CountTCP)
+			srv.RegisterConnState(stop.connState)
+			srv.RegisterOnShutdown(stop.shutdown)
 			runtime.AddCleanup(srv, func(key weak.Pointer[caddyhttp.Server]) { guardedServers.Delete(key) }, key)
 			// Caddy sets the handler of the http.Server in its Start, and offers no hook
 			// after that. But each connection is announced with its http.Server before
@@ -108,14 +111,14 @@ func protectServers(ctx caddy.Context, log *zap.Logger) error {
 			// every read of it, and h that Caddy's TLS configurations are detached before
 			// every handshake.
 			var once sync.Once
-			srv.RegisterConnContext(func(ctx context.Context, _ net.Conn) context.Context {
+			srv.RegisterConnContext(func(ctx context.Context, conn net.Conn) context.Context {
 				h.detach(srv.TLSConnPolicies)
 				once.Do(func() {
 					if server, ok := ctx.Value(http.ServerContextKey).(*http.Server); ok {
 						server.Handler = outermost{next: server.Handler, server: srv, log: log}
 					}
 				})
-				return ctx
+				return stop.connContext(ctx, conn)
 			})
 		}
 	}
@@ -143,6 +146,7 @@ func Outermost(next http.Handler, server *caddyhttp.Server, log *zap.Logger) htt
 
 func (o outermost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.ProtoMajor < 3 {
+		defer serve(r)()
 		// Before Caddy's handlers, so that a site can remove it.
 		if h3 := takeover.AltSvc(r.Context(), o.server); h3 != "" {
 			w.Header().Set("Alt-Svc", h3)

@@ -36,6 +36,7 @@ func (h *OpenAPI) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	if !strings.HasPrefix(path, "/api-docs/openapi.json") && path != "/swagger-ui" && !strings.HasPrefix(path, "/swagger-ui/") {
 		return guard.PassOn(w, r, next)
 	}
+	defer guard.Own(r)()
 	h.files.ServeHTTP(w, r)
 	return nil
 }

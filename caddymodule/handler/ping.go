@@ -7,6 +7,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/millrace/millrace/caddymodule/guard"
 	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/tokenstore/rest"
 )
@@ -32,6 +33,7 @@ func (h *Ping) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	if served, err := passThrough(w, r, h.Path, next); served {
 		return err
 	}
+	defer guard.Own(r)()
 	header := w.Header()
 	header.Set("Access-Control-Allow-Origin", "*")
 	header.Set("Timing-Allow-Origin", "*")

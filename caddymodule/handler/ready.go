@@ -12,6 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/millrace/millrace/caddymodule/app"
+	"github.com/millrace/millrace/caddymodule/guard"
 	"github.com/millrace/millrace/caddymodule/problem"
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/tokenstore"
@@ -47,6 +48,7 @@ func (h *Ready) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	if served, err := passThrough(w, r, h.Path, next); served {
 		return err
 	}
+	defer guard.Own(r)()
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {

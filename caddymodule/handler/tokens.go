@@ -69,6 +69,7 @@ func (h *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 		len(path) > len(h.Path) && path[len(h.Path)] != '/' {
 		return guard.PassOn(w, r, next)
 	}
+	defer guard.Own(r)()
 	if h.app.Await(r.Context()) == nil {
 		problem.Starting(w)
 		return nil

@@ -52,6 +52,7 @@ func (h *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 	if served, err := passThrough(w, r, h.Path, next); served {
 		return err
 	}
+	defer guard.Own(r)()
 	t := begin(w, r, h.app, tokenstore.ProtocolWebSocket)
 	offer, ok := h.checkRequest(t)
 	if !ok {

@@ -66,6 +66,7 @@ func (h *WebTransport) ServeHTTP(w http.ResponseWriter, r *http.Request, next ca
 			return err
 		}
 	}
+	defer guard.Own(r)()
 	t := begin(w, r, h.app, tokenstore.ProtocolWebTransport)
 	entry, ok := checkEntry(t)
 	if !ok {

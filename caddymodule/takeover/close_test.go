@@ -3,6 +3,7 @@ package takeover
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"slices"
@@ -113,5 +114,53 @@ func TestCloseCutsOff(t *testing.T) {
 	noError(t, take(t, closed))
 	if err := take(t, answered); err == nil {
 		t.Error("a request that was cut off has an answer")
+	}
+}
+
+// A port that closes waits for requests to our handlers less long than for those to others.
+func TestCloseCutsOffOwn(t *testing.T) {
+	address := unused(t)
+	arrived, proceed := make(chan struct{}, 2), make(chan struct{})
+	g := newGeneration(t, address, "one", func(w http.ResponseWriter, r *http.Request) {
+		end := proceed
+		if entry, ok := EntryOf(r); ok && r.URL.Path == "/own" {
+			defer entry.Own()()
+			end = nil
+		}
+		arrived <- struct{}{}
+		select {
+		case <-end:
+			fmt.Fprint(w, "others")
+		case <-r.Context().Done():
+		}
+	})
+	g.start(t)
+	g.leases[0].port.ownGrace = time.Millisecond
+	own, others := make(chan string, 1), make(chan string, 1)
+	for path, answered := range map[string]chan string{"/own": own, "/others": others} {
+		c := connect(t, address)
+		go func() {
+			body, _ := c.get(path)
+			answered <- body
+		}()
+	}
+	for range 2 {
+		take(t, arrived)
+	}
+	g.Quiesce()
+	closed := make(chan error, 1)
+	go func() { closed <- g.Close(time.Hour) }()
+	select {
+	case <-closed:
+		t.Fatal("closed before a request to others was answered")
+	case <-time.After(lingerTimeout):
+	}
+	close(proceed)
+	noError(t, take(t, closed))
+	if got := take(t, others); got != "others" {
+		t.Errorf("the request to others was answered %q", got)
+	}
+	if got := take(t, own); got != "" {
+		t.Errorf("the request to ours was answered %q", got)
 	}
 }

@@ -24,6 +24,9 @@ const (
 	lingerTimeout = 500 * time.Millisecond
 	// abortTimeout is how long requests that were cut off may take to notice.
 	abortTimeout = 5 * time.Second
+	// OwnGrace is how long a server that stops waits for requests to our handlers, and for those that
+	// are not complete, over every version of HTTP. It waits for other requests as Caddy is configured.
+	OwnGrace = 10 * time.Second
 )
 
 // port is a UDP port with HTTP/3 and WebTransport, over all configurations that
@@ -35,11 +38,13 @@ type port struct {
 	transport   *quic.Transport
 	listener    *quic.EarlyListener
 	server      *webtransport.Server
-	gracePeriod atomic.Int64 // in nanoseconds, for requests in flight when it closes
+	gracePeriod atomic.Int64  // in nanoseconds, for requests in flight when it closes
+	ownGrace    time.Duration // likewise, for those to our handlers: OwnGrace, except in tests
 
 	connections inflight
 	conns       sync.Map // the open ones: *quic.Conn to *connection
 	requests    inflight
+	others      inflight       // requests that no handler of ours serves
 	running     sync.WaitGroup // the accept loop, and a goroutine for each connection
 
 	mu       sync.RWMutex
@@ -73,7 +78,7 @@ func openPort(address caddy.NetworkAddress, first *binding, storage certmagic.St
 	if !ok {
 		return nil, fmt.Errorf("%s is not a packet network", address.Network)
 	}
-	p := &port{key: address.String(), log: log, socket: socket, bindings: []*binding{first}}
+	p := &port{key: address.String(), log: log, socket: socket, ownGrace: OwnGrace, bindings: []*binding{first}}
 	// MaxHeaderBytes and IdleTimeout stay those of the first configuration.
 	p.server = p.newServer(first.server.MaxHeaderBytes, time.Duration(first.server.IdleTimeout))
 	p.transport = newTransport(socket)
@@ -133,6 +138,8 @@ func (p *port) newConnection(conn *quic.Conn) *connection {
 func (p *port) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.requests.begin()
 	defer p.requests.end()
+	p.others.begin()
+	defer p.others.end()
 	e := p.entry(r)
 	e.conn.begin()
 	defer e.conn.end()
@@ -146,10 +153,14 @@ func (p *port) Destruct() error {
 	p.mu.Unlock()
 	p.listener.Close()
 
-	gracePeriod := time.Duration(p.gracePeriod.Load())
-	if !waitFor(p.requests.idle(), gracePeriod) {
+	began, gracePeriod := time.Now(), time.Duration(p.gracePeriod.Load())
+	own := min(gracePeriod, p.ownGrace)
+	if !waitFor(p.requests.idle(), own) {
+		waitFor(p.others.idle(), gracePeriod-own)
+	}
+	if n := p.requests.count(); n > 0 {
 		p.log.Warn("requests over HTTP/3 are cut off: they took longer than the port could wait",
-			zap.String("listener", p.key), zap.Int("requests", p.requests.count()), zap.Duration("waited", gracePeriod))
+			zap.String("listener", p.key), zap.Int("requests", n), zap.Duration("waited", time.Since(began)))
 	}
 	waitFor(p.connections.idle(), lingerTimeout)
 

@@ -68,11 +68,11 @@ func admitTCP(limits *connLimits, conn net.Conn) {
 	network := networkOf(conn.RemoteAddr())
 	done, err := limits.connecting(network)
 	if err != nil {
-		closeSocket(conn)
+		CloseSocket(conn)
 		return
 	}
 	defer done()
-	c := &connection{limits: limits, network: network, close: func(quic.ApplicationErrorCode, string) { closeSocket(conn) }}
+	c := &connection{limits: limits, network: network, close: func(quic.ApplicationErrorCode, string) { CloseSocket(conn) }}
 	tcpConns.Store(conn, c)
 	limits.add(c, 0) // Caddy's servers have a timeout for the first request
 }
@@ -92,8 +92,8 @@ func (s *connLimits) setRequests(c *connection, n int) {
 	s.touch(c)
 }
 
-// closeSocket closes the socket of a connection at once: TLS would wait to say farewell.
-func closeSocket(conn net.Conn) {
+// CloseSocket closes the socket of a connection at once: TLS would wait to say farewell.
+func CloseSocket(conn net.Conn) {
 	for {
 		wrapper, ok := conn.(interface{ NetConn() net.Conn })
 		if !ok {

@@ -53,6 +53,12 @@ func (e *Entry) Listener() string { return e.port.key }
 // Closing reports whether the port is closing, so that no session should open.
 func (e *Entry) Closing() bool { return e.port.isClosing() }
 
+// Own says that a handler of ours serves the request, until done is called.
+func (e *Entry) Own() (done func()) {
+	e.port.others.end()
+	return e.port.others.begin
+}
+
 // Peer is the address that the request came from: the client's, or a proxy's.
 func (e *Entry) Peer() netip.Addr { return e.peer }
 

@@ -1,0 +1,108 @@
+package guard
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
+
+	"github.com/millrace/millrace/caddymodule/takeover"
+)
+
+// stopper bounds how long a server waits for connections over TCP when it stops. Caddy waits as long
+// as grace_period says, and forever if it says nothing: also for a request of which a half has come,
+// which a client never completes. What handlers of others do is Caddy's to wait for. A connection
+// on which none of them has run for [takeover.OwnGrace] is closed.
+type stopper struct {
+	conns sync.Map // net.Conn to *served: those that are open, and were not taken over by a WebSocket
+	began atomic.Int64
+}
+
+// served is what handlers do for a connection.
+type served struct {
+	others atomic.Int32 // handlers that run and are none of ours
+	ended  atomic.Int64 // when the last one ended, in Unix nanoseconds
+}
+
+type servedKey struct{} // in the context of a connection: *served
+
+const sweepEvery = time.Second
+
+// connContext is the hook of an [http.Server] for a new connection.
+func (s *stopper) connContext(ctx context.Context, conn net.Conn) context.Context {
+	c := new(served)
+	s.conns.Store(conn, c)
+	return context.WithValue(ctx, servedKey{}, c)
+}
+
+// connState is the hook of an [http.Server] for the end of a connection.
+func (s *stopper) connState(conn net.Conn, state http.ConnState) {
+	if state == http.StateHijacked || state == http.StateClosed {
+		s.conns.Delete(conn)
+	}
+}
+
+// shutdown is the hook of an [http.Server] that begins to stop.
+func (s *stopper) shutdown() {
+	s.began.Store(time.Now().UnixNano())
+	time.AfterFunc(sweepEvery, s.sweep)
+}
+
+// sweep closes the connections that wait for nobody, and comes again while there are others.
+func (s *stopper) sweep() {
+	closed, left := 0, 0
+	s.conns.Range(func(conn, v any) bool {
+		c := v.(*served)
+		quiet := time.Since(time.Unix(0, max(s.began.Load(), c.ended.Load())))
+		if c.others.Load() > 0 || quiet < takeover.OwnGrace {
+			left++
+			return true
+		}
+		closed++
+		takeover.CloseSocket(conn.(net.Conn))
+		return true
+	})
+	if closed > 0 {
+		caddy.Log().Named("pubsub.guard").Warn("connections are cut off: their requests did not end while the server stops",
+			zap.Int("connections", closed), zap.Duration("waited", takeover.OwnGrace))
+	}
+	if left > 0 {
+		time.AfterFunc(sweepEvery, s.sweep)
+	}
+}
+
+// serve counts the handlers of a request, which are those of others until [Own] says otherwise.
+func serve(r *http.Request) (end func()) {
+	c, ok := r.Context().Value(servedKey{}).(*served)
+	if !ok {
+		return func() {}
+	}
+	return c.begin()
+}
+
+func (c *served) begin() (end func()) {
+	c.others.Add(1)
+	return func() {
+		c.ended.Store(time.Now().UnixNano())
+		c.others.Add(-1)
+	}
+}
+
+// Own says that one of our handlers serves a request, until done is called: a server that stops does
+// not wait for it longer than [takeover.OwnGrace].
+func Own(r *http.Request) (done func()) {
+	if entry, ok := takeover.EntryOf(r); ok {
+		return entry.Own()
+	}
+	c, ok := r.Context().Value(servedKey{}).(*served)
+	if !ok {
+		return func() {}
+	}
+	c.others.Add(-1)
+	return func() { c.others.Add(1) }
+}
