@@ -61,7 +61,7 @@ func TestUnknownRequests(t *testing.T) {
 			if host == "" && version == "1.1" {
 				continue // net/http refuses it
 			}
-			gotStatus, got := get(t, port, version, host, path)
+			gotStatus, got := request(t, port, "GET", version, host, path)
 			if gotStatus != status || !strings.Contains(got, body) || body == "" && got != "" {
 				t.Errorf("HTTP/%s %s%s: %d %q, want %d %q", version, host, path, gotStatus, got, status, body)
 			}
@@ -88,12 +88,15 @@ func TestUnknownRequests(t *testing.T) {
 			expect(everyHost, host, "/ready", ready, body)
 			expect(everyHost, host, "/unknown", 404, `"not_found"`)
 		}
+		if status, _ := request(t, everyHost, "OPTIONS", "1.0", "", "/ready"); status != ready { // as HAProxy asks
+			t.Errorf("OPTIONS /ready is answered %d, want %d", status, ready)
+		}
 		app.InForce().Running().Hub.Shutdown()
 	}
 }
 
-// get sends a request to a port of this machine, without a Host where that is empty.
-func get(t *testing.T, port int, version, host, path string) (status int, body string) {
+// request sends one to a port of this machine, without a Host where that is empty.
+func request(t *testing.T, port int, method, version, host, path string) (status int, body string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	must(t, err)
@@ -101,7 +104,7 @@ func get(t *testing.T, port int, version, host, path string) (status int, body s
 	if host != "" {
 		host = "Host: " + host + "\r\n"
 	}
-	_, err = fmt.Fprintf(conn, "GET %s HTTP/%s\r\n%sConnection: close\r\n\r\n", path, version, host)
+	_, err = fmt.Fprintf(conn, "%s %s HTTP/%s\r\n%sConnection: close\r\n\r\n", method, path, version, host)
 	must(t, err)
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	must(t, err)
@@ -120,7 +123,7 @@ func TestPackagedCaddyfiles(t *testing.T) {
 		text, err := os.ReadFile("../" + file)
 		must(t, err)
 		port := loopback.FreePort(t)
-		own := strings.NewReplacer("admin unix//run/millrace/admin.sock", "", "8080", strconv.Itoa(port), "8443", strconv.Itoa(loopback.FreePort(t)),
+		own := strings.NewReplacer("admin unix//run/millrace/admin.sock", "", "8080", strconv.Itoa(port), ", https://localhost, https://127.0.0.1", "",
 			"{$MILLRACE_HOST:localhost}", fmt.Sprintf("http://localhost:%d", loopback.FreePort(t)),
 			"\nedge.example.com", fmt.Sprintf("\nhttp://edge.example.com:%d", loopback.FreePort(t)),
 			"/var/lib/millrace/tokens", t.TempDir()).Replace(string(text))
@@ -128,10 +131,10 @@ func TestPackagedCaddyfiles(t *testing.T) {
 		must(t, err)
 		must(t, caddy.Load(config, true))
 		for _, host := range []string{"", "127.0.0.1", "edge.example.com", "localhost"} {
-			if status, body := get(t, port, "1.0", host, "/ready"); status != 200 || !strings.HasPrefix(body, "ready") {
+			if status, body := request(t, port, "GET", "1.0", host, "/ready"); status != 200 || !strings.HasPrefix(body, "ready") {
 				t.Errorf("%s: %s/ready is answered %d %q", file, host, status, body)
 			}
-			if status, body := get(t, port, "1.0", host, "/unknown"); status != 404 || !strings.Contains(body, "not_found") {
+			if status, body := request(t, port, "GET", "1.0", host, "/unknown"); status != 404 || !strings.Contains(body, "not_found") {
 				t.Errorf("%s: %s/unknown is answered %d %q", file, host, status, body)
 			}
 		}

@@ -3,7 +3,6 @@ package app
 import (
 	"errors"
 	"regexp"
-	"strings"
 
 	"github.com/millrace/millrace/caddymodule/args"
 	"github.com/millrace/millrace/tokenstore"
@@ -63,7 +62,6 @@ func (m MasterToken) resolve() (tokenstore.StaticMaster, error) {
 		if value, err = args.Replace(value); err != nil {
 			return static, err
 		}
-		value = strings.TrimSpace(value)
 	case !hashForm.MatchString(value):
 		return static, errLiteralSecret
 	}

@@ -13,12 +13,13 @@ import (
 // configuration.
 var Placeholder = regexp.MustCompile(`^\{(env|file)\.[^{}]+\}$`)
 
-// Replace returns a text with the values of its placeholders. One that is unknown or has no value
+// Replace returns a text with the values of its placeholders, without the space around them. One that is unknown or has no value
 // is an error, which names it: in a path, nothing in its place would name another folder. No error
 // repeats a value.
 func Replace(text string) (string, error) {
 	return caddy.NewReplacer().ReplaceFunc(text, func(name string, value any) (any, error) {
-		if text := caddy.ToString(value); text != "" {
+		// A secret of Kubernetes, or a file, may end with a line feed that nobody sees.
+		if text := strings.TrimSpace(caddy.ToString(value)); text != "" {
 			return text, nil
 		}
 		variable, isVariable := strings.CutPrefix(name, "env.")

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/millrace/millrace/caddymodule/args"
 )
 
 // Every option of every module that is a text may hold a placeholder, and one without a value is
@@ -32,6 +34,18 @@ func TestPlaceholdersWithoutValue(t *testing.T) {
 	}
 	if options < 70 {
 		t.Errorf("%d options", options)
+	}
+}
+
+// The space around a value, which nobody sees, is no part of a path.
+func TestPlaceholdersWithSpace(t *testing.T) {
+	t.Setenv("TEST_DATA", "/data/edge-1\n")
+	t.Setenv("TEST_BLANK", " \r\n")
+	if got, err := args.Replace("{env.TEST_DATA}/tokens"); got != "/data/edge-1/tokens" || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if got, err := args.Replace("{env.TEST_BLANK}/tokens"); err == nil {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -51,9 +51,11 @@ func (h *Ready) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	defer guard.Own(r)()
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		header.Set("Allow", "GET, HEAD")
-		problem.Write(w, http.StatusMethodNotAllowed, string(rest.CodeMethodNotAllowed), "allowed: GET, HEAD")
+	header.Set("Allow", pingMethods)
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions: // the last one is what HAProxy asks with, unless told otherwise
+	default:
+		problem.Write(w, http.StatusMethodNotAllowed, string(rest.CodeMethodNotAllowed), "allowed: "+pingMethods)
 		return nil
 	}
 	if all := troubles(h.app); len(all) > 0 {

@@ -199,7 +199,7 @@ func (l *Link) provision(ctx caddy.Context) error {
 // resolve replaces the placeholders of secrets. Their values appear in no error.
 func (l *Link) resolve() error {
 	r := &l.resolved
-	r.user = strings.TrimSpace(l.User)
+	r.user = l.User
 	for _, o := range []struct {
 		name, from string
 		to         *string
@@ -214,7 +214,7 @@ func (l *Link) resolve() error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", o.name, err)
 		}
-		*o.to = strings.TrimSpace(value)
+		*o.to = value
 	}
 	servers := l.Servers
 	if len(servers) == 0 {

@@ -151,7 +151,7 @@ func secretKey(placeholder string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("secret: %w", err)
 	}
-	key := []byte(strings.TrimSpace(text))
+	key := []byte(text)
 	if encoded, ok := strings.CutPrefix(string(key), "whsec_"); ok {
 		if key, err = base64.StdEncoding.DecodeString(encoded); err != nil {
 			return nil, errors.New("secret: behind whsec_ must stand base64")
