@@ -151,8 +151,8 @@ func TestCloseCutsOffOwn(t *testing.T) {
 	closed := make(chan error, 1)
 	go func() { closed <- g.Close(time.Hour) }()
 	select {
-	case <-closed:
-		t.Fatal("closed before a request to others was answered")
+	case err := <-closed:
+		t.Fatalf("closed before a request to others was answered: %v", err)
 	case <-time.After(lingerTimeout):
 	}
 	close(proceed)

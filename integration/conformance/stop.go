@@ -29,7 +29,6 @@ func stop(c *harness.Stage) {
 	if c.Far == nil { // it is at the edge that stops
 		publisher.ExpectText(wire.LineReconnect)
 	}
-	slow.Close()
 	for range 3 {
 		_, refusal := c.Open(harness.Handshake{Token: token})
 		refusal.Problem(c.T, http.StatusServiceUnavailable, "draining")
@@ -45,7 +44,7 @@ func stop(c *harness.Stage) {
 	if c.Far != nil {
 		c.Far.Leave(c)
 	}
-	c.Stop() // which fails if the edge waits for the end of the drain
+	c.Stop() // which fails if the edge waits for the end of the drain, or for the rest of the slow request
 }
 
 func duringDrain(publisher, s *harness.Socket) {
