@@ -99,7 +99,7 @@ func (e *Edge) Revoke(token string) {
 func (e *Edge) Refresh(token string, d time.Duration) {
 	e.t.Helper()
 	id := strings.Split(token, "_")[1]
-	if _, err := e.tokens.Refresh(context.Background(), e.tokens.Overlay(), id, time.Now().Add(d).Format(time.RFC3339)); err != nil {
+	if _, err := e.tokens.Refresh(context.Background(), e.tokens.Overlay(), id, tokenstore.Expiry{At: time.Now().Add(d).Format(time.RFC3339)}); err != nil {
 		e.t.Fatal(err)
 	}
 }

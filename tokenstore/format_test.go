@@ -37,7 +37,7 @@ func TestLaterFormat(t *testing.T) {
 		for call, err := range map[string]error{
 			"Authenticate": errorOf(b.Authenticate(t.Context(), issued.Token)),
 			"Lookup":       errorOf(b.Lookup(t.Context(), issued.TokenID)),
-			"Refresh":      errorOf(b.Refresh(t.Context(), &m, issued.TokenID, "2030-01-01T13:30:00Z")),
+			"Refresh":      errorOf(b.Refresh(t.Context(), &m, issued.TokenID, tokenstore.Expiry{At: "2030-01-01T13:30:00Z"})),
 			"Revoke":       errorOf(b.Revoke(t.Context(), &m, issued.Token)),
 			"RevokeByID":   b.RevokeByID(t.Context(), &m, issued.TokenID),
 			"DeleteMaster": errorOf(b.DeleteMaster(t.Context(), m.ID, true)),

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 )
 
 // errTokenID refuses a malformed id. It quotes nothing: the caller may have
@@ -32,20 +31,25 @@ func (s *Service) Issue(ctx context.Context, m *Master, req IssueRequest) (Issue
 	if err != nil {
 		return Issued{}, err
 	}
-	right.ExpiresAt = ""
-	expires, err := parseExpiry("right.expires_at", req.Right.ExpiresAt, s.now())
+	right.ExpiresAt, right.ExpiresIn = "", nil
+	life, err := Expiry{req.Right.ExpiresAt, req.Right.ExpiresIn}.lifetime("right.", s.now())
 	if err != nil {
 		return Issued{}, err
 	}
 	r := accessRecord{
 		MasterID: m.ID, CreatedBy: req.CreatedBy, Description: req.Description, Subject: req.Subject, Info: info,
-		ExpiresAt: expires, Right: right,
+		ExpiresAt: life.ExpiresAt, Right: right,
 	}
+	var issued Issued
 	if req.Subject == "" {
-		issued, _, err := s.issue(ctx, m, r)
-		return issued, err
+		issued, _, err = s.issue(ctx, m, r)
+	} else {
+		issued, err = s.issueForSubject(ctx, m, r)
 	}
-	return s.issueForSubject(ctx, m, r)
+	if err == nil {
+		issued.Lifetime = life
+	}
+	return issued, err
 }
 
 // issueForSubject issues a token that has a subject. While a revocation of the subject
@@ -82,7 +86,7 @@ func (s *Service) issueForSubject(ctx context.Context, m *Master, r accessRecord
 	}
 }
 
-// issue stores r as a new token, and returns it and the version of its record.
+// issue stores r as a new token, and returns it without its lifetime, and the version of its record.
 func (s *Service) issue(ctx context.Context, m *Master, r accessRecord) (Issued, uint64, error) {
 	token, id, hash := mint(accessPrefix, "")
 	r.Hash, r.CreatedAt = hash, s.nowSeconds()
@@ -109,7 +113,7 @@ func (s *Service) issue(ctx context.Context, m *Master, r accessRecord) (Issued,
 	if err := s.checkStillValid(ctx, m); err != nil {
 		return Issued{}, 0, errors.Join(err, s.store.Delete(ctx, KindAccess, id, version))
 	}
-	return Issued{Token: token, TokenID: id, ExpiresAt: r.ExpiresAt, Tenants: tenantsOf(&r.Right), Subject: r.Subject}, version, nil
+	return Issued{Token: token, TokenID: id, Tenants: tenantsOf(&r.Right), Subject: r.Subject}, version, nil
 }
 
 // tenantsOf returns the tenants that a right names, each once, in its order.
@@ -136,17 +140,17 @@ func (s *Service) reserve(ctx context.Context, m *Master, rec Record) (release f
 }
 
 // Refresh moves the end of a token that m manages and that is still valid, and
-// returns the new end. It returns an [*InvalidError], [ErrUnknownToken],
+// returns the new one. It returns an [*InvalidError], [ErrUnknownToken],
 // [ErrTokenExpired] or [ErrTokenRevoked]. A revocation always wins over a
 // refresh that runs at the same time.
-func (s *Service) Refresh(ctx context.Context, m *Master, tokenID, expiresAt string) (time.Time, error) {
+func (s *Service) Refresh(ctx context.Context, m *Master, tokenID string, e Expiry) (Lifetime, error) {
 	ctx = WithPayer(ctx, m.issuer())
 	if !IsID(tokenID) {
-		return time.Time{}, errTokenID("token_id")
+		return Lifetime{}, errTokenID("token_id")
 	}
-	expires, err := parseExpiry("expires_at", expiresAt, s.now())
+	life, err := e.lifetime("", s.now())
 	if err != nil {
-		return time.Time{}, err
+		return Lifetime{}, err
 	}
 	err = s.updateAccess(ctx, tokenID, func(r *accessRecord) error {
 		if !manages(m.TenantPrefix, &r.Right) {
@@ -158,13 +162,13 @@ func (s *Service) Refresh(ctx context.Context, m *Master, tokenID, expiresAt str
 		case StatusExpired:
 			return ErrTokenExpired
 		}
-		r.ExpiresAt = expires
+		r.ExpiresAt = life.ExpiresAt
 		return nil
 	})
 	if err != nil {
-		return time.Time{}, err
+		return Lifetime{}, err
 	}
-	return expires, nil
+	return life, nil
 }
 
 // Revoke ends the token for good and returns its id. Revoking a token that is

@@ -174,7 +174,7 @@ func TestPayers(t *testing.T) {
 		clear(store.payers)
 		issued, err := b.Issue(t.Context(), m, tokenstore.IssueRequest{CreatedBy: "test", Subject: "ann", Right: grantAll("x")})
 		must(t, err)
-		_, err = b.Refresh(t.Context(), m, issued.TokenID, at(2*time.Hour))
+		_, err = b.Refresh(t.Context(), m, issued.TokenID, tokenstore.Expiry{At: at(2 * time.Hour)})
 		must(t, err)
 		_, err = b.RevokeSubject(t.Context(), m, "ann")
 		must(t, err)

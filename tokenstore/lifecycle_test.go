@@ -49,15 +49,15 @@ func TestLifecycle(t *testing.T) {
 
 	b.advance(time.Hour - time.Nanosecond)
 	status(tokenstore.StatusValid, nil)
-	end, err := b.Refresh(t.Context(), m, issued.TokenID, at(2*time.Hour))
-	if err != nil || end != noon.Add(2*time.Hour) {
+	end, err := b.Refresh(t.Context(), m, issued.TokenID, tokenstore.Expiry{At: at(2 * time.Hour)})
+	if err != nil || end.ExpiresAt != noon.Add(2*time.Hour) {
 		t.Fatalf("Refresh = %v, %v", end, err)
 	}
 	b.advance(time.Nanosecond)
 	status(tokenstore.StatusValid, nil)
 	b.advance(time.Hour) // exactly at the end
 	status(tokenstore.StatusExpired, tokenstore.ErrUnauthorized)
-	_, err = b.Refresh(t.Context(), m, issued.TokenID, at(4*time.Hour))
+	_, err = b.Refresh(t.Context(), m, issued.TokenID, tokenstore.Expiry{At: at(4 * time.Hour)})
 	wantErr(t, "Refresh of an expired token", err, tokenstore.ErrTokenExpired)
 
 	id, err := b.Revoke(t.Context(), m, issued.Token)
@@ -65,7 +65,7 @@ func TestLifecycle(t *testing.T) {
 		t.Errorf("Revoke of an expired token = %s, %v", id, err)
 	}
 	status(tokenstore.StatusRevoked, tokenstore.ErrUnauthorized)
-	_, err = b.Refresh(t.Context(), m, issued.TokenID, at(4*time.Hour))
+	_, err = b.Refresh(t.Context(), m, issued.TokenID, tokenstore.Expiry{At: at(4 * time.Hour)})
 	wantErr(t, "Refresh of a revoked token", err, tokenstore.ErrTokenRevoked)
 }
 
@@ -107,7 +107,7 @@ func TestRecordsStayADayPastTheirEnd(t *testing.T) {
 		}
 	}
 	check(noon.Add(25 * time.Hour))
-	must(t, errorOf(b.Refresh(t.Context(), b.Overlay(), issued.TokenID, at(2*time.Hour))))
+	must(t, errorOf(b.Refresh(t.Context(), b.Overlay(), issued.TokenID, tokenstore.Expiry{At: at(2 * time.Hour)})))
 	check(noon.Add(26 * time.Hour))
 	must(t, b.RevokeByID(t.Context(), b.Overlay(), issued.TokenID))
 	check(noon.Add(26 * time.Hour))
@@ -139,7 +139,7 @@ func TestNamespaces(t *testing.T) {
 				want = nil
 			}
 			name := fmt.Sprintf("%v by %q, managed by %q", c.tenants, c.issuer, prefix)
-			_, err := b.Refresh(t.Context(), m, issued.TokenID, at(time.Minute))
+			_, err := b.Refresh(t.Context(), m, issued.TokenID, tokenstore.Expiry{At: at(time.Minute)})
 			wantErr(t, name, err, want)
 			tokens, _, err := b.List(t.Context(), m, tokenstore.ListOptions{})
 			listed := slices.ContainsFunc(tokens, func(i tokenstore.AccessInfo) bool { return i.TokenID == issued.TokenID })
@@ -170,7 +170,7 @@ func TestRevokeWinsOverRefresh(t *testing.T) {
 		for range 3 {
 			wg.Go(func() {
 				<-start
-				_, err := b.Refresh(t.Context(), all, issued.TokenID, at(2*time.Hour))
+				_, err := b.Refresh(t.Context(), all, issued.TokenID, tokenstore.Expiry{At: at(2 * time.Hour)})
 				if err != nil && !errors.Is(err, tokenstore.ErrTokenRevoked) {
 					t.Errorf("Refresh: %v", err)
 				}
@@ -186,7 +186,7 @@ func TestRevokeWinsOverRefresh(t *testing.T) {
 		wg.Wait()
 		_, err := b.Authenticate(t.Context(), issued.Token)
 		wantErr(t, fmt.Sprint("round ", round), err, tokenstore.ErrUnauthorized)
-		_, err = b.Refresh(t.Context(), all, issued.TokenID, at(3*time.Hour))
+		_, err = b.Refresh(t.Context(), all, issued.TokenID, tokenstore.Expiry{At: at(3 * time.Hour)})
 		wantErr(t, fmt.Sprint("round ", round), err, tokenstore.ErrTokenRevoked)
 	}
 }
@@ -214,7 +214,7 @@ func TestRefreshAfterReadingAValidToken(t *testing.T) {
 			b.advance(late)
 			noError(t, errorOf(b.Revoke(t.Context(), b.Overlay(), issued.Token)))
 		}}, tokenstore.Config{})
-		_, err := slow.Refresh(t.Context(), slow.Overlay(), issued.TokenID, at(12*time.Hour))
+		_, err := slow.Refresh(t.Context(), slow.Overlay(), issued.TokenID, tokenstore.Expiry{At: at(12 * time.Hour)})
 		wantErr(t, "Refresh", err, tokenstore.ErrTokenRevoked)
 		_, err = b.Authenticate(t.Context(), issued.Token)
 		wantErr(t, "Authenticate", err, tokenstore.ErrUnauthorized)
@@ -230,7 +230,7 @@ func TestAuthenticateSharesAndIsNeverStale(t *testing.T) {
 	if again, _ := b.Lookup(t.Context(), issued.TokenID); again != first {
 		t.Error("two connections with one token do not share its right")
 	}
-	must(t, errorOf(other.Refresh(t.Context(), other.Overlay(), issued.TokenID, at(2*time.Hour))))
+	must(t, errorOf(other.Refresh(t.Context(), other.Overlay(), issued.TokenID, tokenstore.Expiry{At: at(2 * time.Hour)})))
 	second, err := b.Authenticate(t.Context(), issued.Token)
 	if err != nil || second.ExpiresAt != noon.Add(2*time.Hour) || second.Version <= first.Version {
 		t.Errorf("after a refresh: %+v, %v", second, err)
@@ -255,7 +255,7 @@ func TestStoreErrors(t *testing.T) {
 	ctx := t.Context()
 	_, auth := b.Authenticate(ctx, "AT_"+someID+"_"+someSecret)
 	_, lookup := b.Lookup(ctx, someID)
-	_, refresh := b.Refresh(ctx, b.Overlay(), someID, at(time.Minute))
+	_, refresh := b.Refresh(ctx, b.Overlay(), someID, tokenstore.Expiry{At: at(time.Minute)})
 	_, master := b.AuthenticateMaster(ctx, "MT_"+someID+"_"+someSecret, netip.Addr{})
 	for what, err := range map[string]error{
 		"Authenticate": auth, "Lookup": lookup, "Refresh": refresh, "AuthenticateMaster": master,

@@ -121,7 +121,7 @@ func TestWatch(t *testing.T) {
 	defer stop()
 	m, _ := b.master(t, "") // masters are no business of watchers
 	issued := b.issue(t, m, grantAll("t"))
-	must(t, errorOf(b.Refresh(t.Context(), m, issued.TokenID, at(2*time.Hour))))
+	must(t, errorOf(b.Refresh(t.Context(), m, issued.TokenID, tokenstore.Expiry{At: at(2 * time.Hour)})))
 	must(t, errorOf(b.Revoke(t.Context(), m, issued.Token)))
 	rec, err := b.store.Get(t.Context(), tokenstore.KindAccess, issued.TokenID)
 	must(t, err)

@@ -228,7 +228,7 @@ func TestEndOfMaster(t *testing.T) {
 			for _, issued := range mine {
 				_, err := b.Authenticate(t.Context(), issued.Token)
 				wantErr(t, "a token of the master", err, map[bool]error{true: tokenstore.ErrUnauthorized}[revoke])
-				_, err = b.Refresh(t.Context(), other, issued.TokenID, at(60e9))
+				_, err = b.Refresh(t.Context(), other, issued.TokenID, tokenstore.Expiry{At: at(60e9)})
 				wantErr(t, "a refresh by a successor", err, map[bool]error{true: tokenstore.ErrTokenRevoked}[revoke])
 			}
 			_, err = b.Authenticate(t.Context(), foreign.Token)

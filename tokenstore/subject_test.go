@@ -78,7 +78,7 @@ func TestSubjectRules(t *testing.T) {
 				t.Errorf("listed %+v, %v", list, err)
 			}
 			// Both stay when the record changes.
-			must(t, errorOf(b.Refresh(t.Context(), b.Overlay(), issued.TokenID, at(2*time.Hour))))
+			must(t, errorOf(b.Refresh(t.Context(), b.Overlay(), issued.TokenID, tokenstore.Expiry{At: at(2 * time.Hour)})))
 			if a, err = b.Lookup(t.Context(), issued.TokenID); err != nil || a.Subject != c.subject || string(a.Info) != want {
 				t.Errorf("after a refresh: %q with %q, %v", a.Subject, a.Info, err)
 			}
@@ -141,7 +141,7 @@ func TestRevokeSubject(t *testing.T) {
 		revoke("eu", eu, 2, "eu", "paint eu")
 		b.advance(2 * time.Second) // one token has just expired: it is revoked, too, and does not count
 		revoke("paint", paint, 2, "paint", "paint 2")
-		if _, err := b.Refresh(t.Context(), paint, expiring.TokenID, at(time.Hour)); err == nil {
+		if _, err := b.Refresh(t.Context(), paint, expiring.TokenID, tokenstore.Expiry{At: at(time.Hour)}); err == nil {
 			t.Error("an expired token was refreshed")
 		}
 		list, _, err := b.List(t.Context(), paint, tokenstore.ListOptions{ID: expiring.TokenID})

@@ -83,7 +83,7 @@ func TestMalformedAccessToken(t *testing.T) {
 	for _, id := range []string{"", someID[1:], someID + "0", strings.ToUpper(someID), issued.Token} {
 		_, err := b.Lookup(t.Context(), id)
 		wantErr(t, id, err, tokenstore.ErrUnauthorized)
-		_, err = b.Refresh(t.Context(), b.Overlay(), id, at(60e9))
+		_, err = b.Refresh(t.Context(), b.Overlay(), id, tokenstore.Expiry{At: at(60e9)})
 		wantInvalid(t, err, "token_id", tokenstore.CodeInvalidBody, id)
 		wantInvalid(t, b.RevokeByID(t.Context(), b.Overlay(), id), "token_id", tokenstore.CodeInvalidBody, id)
 	}

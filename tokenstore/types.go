@@ -36,9 +36,9 @@ type Right struct {
 	IngressKBPerSec *int `json:"ingress_kb_per_sec,omitempty"`
 	EgressKBPerSec  *int `json:"egress_kb_per_sec,omitempty"`
 
-	// ExpiresAt is RFC 3339 with any offset and fraction, at most 24 hours
-	// ahead.
+	// One of these, as [Expiry] has them. Of a token that is stored, ExpiresAt.
 	ExpiresAt string `json:"expires_at,omitempty"`
+	ExpiresIn *int64 `json:"expires_in,omitempty"`
 }
 
 // A TenantGrant opens channels in tenants. An empty rule list grants nothing.
@@ -58,11 +58,11 @@ type TenantGrant struct {
 
 // Issued is a freshly minted access token. Token is shown here and never again.
 type Issued struct {
-	Token     string
-	TokenID   string
-	ExpiresAt time.Time // UTC, whole seconds
-	Tenants   []string  // physical names of those that the right grants, each once, in its order
-	Subject   string    // of the request
+	Token   string
+	TokenID string
+	Lifetime
+	Tenants []string // physical names of those that the right grants, each once, in its order
+	Subject string   // of the request
 }
 
 // ListOptions select a page of [Service.List].

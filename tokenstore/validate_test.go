@@ -1,7 +1,9 @@
 package tokenstore_test
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -222,7 +224,7 @@ func TestExpiresAt(t *testing.T) {
 			right := grantAll("t")
 			right.ExpiresAt = c.sent
 			issued, err := b.Issue(t.Context(), b.Overlay(), tokenstore.IssueRequest{CreatedBy: "test", Right: right})
-			end, refreshErr := b.Refresh(t.Context(), b.Overlay(), id, c.sent)
+			end, refreshErr := b.Refresh(t.Context(), b.Overlay(), id, tokenstore.Expiry{At: c.sent})
 			switch c.want {
 			case outside: // who has a wrong clock sees it
 				const edgesTime = "it is 2030-01-01T12:00:00Z at this edge"
@@ -240,7 +242,7 @@ func TestExpiresAt(t *testing.T) {
 			if err != nil || refreshErr != nil {
 				t.Fatal(err, refreshErr)
 			}
-			for _, got := range []time.Time{issued.ExpiresAt, end} {
+			for _, got := range []time.Time{issued.ExpiresAt, end.ExpiresAt} {
 				equal(t, "answered", got.Format(time.RFC3339Nano), c.want)
 			}
 		})
@@ -293,5 +295,47 @@ func TestOriginEntries(t *testing.T) {
 				t.Errorf("an entry %q refuses the origin %q", c.entry, sent)
 			}
 		}
+	}
+}
+
+// A lifetime does not depend on the caller's clock. It is rounded up to the next whole
+// second, and cut to the limit.
+func TestExpiresIn(t *testing.T) {
+	for _, c := range []struct {
+		now     time.Duration
+		at      string
+		in      int64
+		want    string
+		seconds int64
+	}{
+		{0, "", 1, "2030-01-01T12:00:01Z", 1},
+		{time.Nanosecond, "", 60, "2030-01-01T12:01:01Z", 60},
+		{0, "", 86400, "2030-01-02T12:00:00Z", 86400},
+		{0, "", 86401, "2030-01-02T12:00:00Z", 86400},
+		{0, "", math.MaxInt64, "2030-01-02T12:00:00Z", 86400},
+		{0, "", 0, tokenstore.CodeInvalidBody, 0},
+		{0, "", math.MinInt64, tokenstore.CodeInvalidBody, 0},
+		{0, "2030-01-01T13:00:00Z", 60, tokenstore.CodeInvalidBody, 0},
+	} {
+		b := newTestbed(t, tokenstore.Config{})
+		id := b.issue(t, b.Overlay(), grantAll("t")).TokenID
+		b.advance(c.now)
+		right := grantAll("t")
+		right.ExpiresAt, right.ExpiresIn = c.at, &c.in
+		issued, err := b.Issue(t.Context(), b.Overlay(), tokenstore.IssueRequest{CreatedBy: "test", Right: right})
+		refreshed, refreshErr := b.Refresh(t.Context(), b.Overlay(), id, tokenstore.Expiry{At: c.at, In: &c.in})
+		if c.seconds == 0 {
+			wantInvalid(t, err, "right.expires_in", c.want)
+			wantInvalid(t, refreshErr, "expires_in", c.want)
+			continue
+		}
+		must(t, errors.Join(err, refreshErr))
+		for _, got := range []tokenstore.Lifetime{issued.Lifetime, refreshed} {
+			equal(t, "end", got.ExpiresAt.Format(time.RFC3339Nano), c.want)
+			equal(t, "seconds", got.ExpiresIn, c.seconds)
+		}
+		info, err := b.Lookup(t.Context(), issued.TokenID)
+		must(t, err)
+		equal(t, "stored", info.ExpiresAt, issued.ExpiresAt)
 	}
 }

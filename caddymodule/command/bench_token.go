@@ -76,7 +76,7 @@ func issueBenchToken(ctx context.Context, target *loadgen.EdgeTarget, master str
 		Right: tokenstore.Right{
 			TenantGrants:    []tokenstore.TenantGrant{{TenantIDs: []string{target.Tenant}, AllowChannelsPub: rules, AllowChannelsSub: rules}},
 			IngressKBPerSec: &limit, EgressKBPerSec: &limit,
-			ExpiresAt: time.Now().Add(lifetime).UTC().Format(time.RFC3339),
+			ExpiresIn: wholeSeconds(lifetime),
 		},
 	}, &got)
 	if err != nil {

@@ -15,9 +15,9 @@ func (d *devEdge) demo() demo.Edge {
 	return demo.Edge{
 		HTTPPort:  d.httpPort,
 		HTTPSPort: d.httpsPort,
-		Issue: func(ctx context.Context) (token, expiresAt string, err error) {
+		Issue: func(ctx context.Context) (token string, expiresIn int64, err error) {
 			got, err := d.issue(ctx, "dev demo", "", demo.Lifetime)
-			return got.Token, got.ExpiresAt, err
+			return got.Token, got.ExpiresIn, err
 		},
 		Certificate: d.certificate,
 	}

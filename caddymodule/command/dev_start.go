@@ -210,7 +210,7 @@ func (d *devEdge) issue(ctx context.Context, createdBy, subject string, lifetime
 				TenantIDs: []string{demo.Tenant}, AllowChannelsPub: []string{"#"}, AllowChannelsSub: []string{"#"},
 				AllowChannelsHistory: []string{"#"}, AllowChannelsPresence: []string{"#"},
 			}},
-			ExpiresAt: time.Now().Add(lifetime).UTC().Format(time.RFC3339),
+			ExpiresIn: wholeSeconds(lifetime),
 		},
 	})
 	if err != nil {

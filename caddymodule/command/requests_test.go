@@ -46,7 +46,16 @@ func TestRequests(t *testing.T) {
 		{"token revoke", []call{{"DELETE /pubsub/tokens/" + testID + " {}", ``}}, 0, "revoked " + testID, ""},
 		{"token revoke --subject ann", []call{{"DELETE /pubsub/tokens?subject=ann {}", `{"revoked":2}`}}, 0, "revoked 2 tokens\n", ""},
 		{"token refresh x --expires-at y", []call{{`PUT /pubsub/tokens/x {"expires_at":"y"}`, `{"new_expires_at":"2030-01-01T00:00:00Z"}`}}, 0, "refreshed x until 2030-01-01T00:00:00Z\n", ""},
-		{"token refresh x", []call{{"", refused}}, 1, "", "no room (400 full)"},
+		{
+			"token refresh x --expires-in 25h", []call{{`PUT /pubsub/tokens/x {"expires_in":90000}`, `{"new_expires_at":"2030-01-01T00:00:00Z","expires_in":86400}`}}, 0,
+			"refreshed x until 2030-01-01T00:00:00Z\n", "The token is good for 24h0m0s, the longest that an edge gives, and not for 25h0m0s.\n",
+		},
+		{
+			"token issue --tenant a -q --expires-in 25h", []call{{`POST /pubsub/tokens {"created_by":"cli","right":{"tenant_grants":[{"tenant_ids":["a"]}],"expires_in":90000}}`, `{"token":"AT_x","expires_in":86400}`}}, 0,
+			"AT_x\n", "The token is good for 24h0m0s,",
+		},
+		{"token refresh x", []call{{"", refused}}, 1, "", "no room (400 full)\n"},
+		{"token issue --tenant a --expires-at y", []call{{"", `{"detail":"it is noon at this edge","code":"expires_at_out_of_range"}`}}, 1, "", "it is noon at this edge (400 expires_at_out_of_range); it is 20"},
 		{"token explain x --action connect --ip 10.1.2.3 --origin o --protocol p --region r", []call{{`POST /pubsub/explain {"action":"connect","ip":"10.1.2.3","origin":"o","protocol":"p","region":"r","token_id":"x"}`, `{"allowed":false,"reason":"why","rule":"r"}`}}, 3, "refused: why\nrule: r\n", ""},
 		{"token explain x --action connect", []call{{"", `{"allowed":true,"reason":"ok","token":{"token_id":"x","status":"valid","subject":"ann","created_by":"me","tenants":["p.a"],"master_id":"m","master_name":"shop"},` +
 			`"limits":[{"name":"max_connections_per_tenant","of":"p.a","limit":9,"used":2},{"name":"egress_kb_per_sec","limit":8}]}`}}, 0,
@@ -180,7 +189,7 @@ func TestRequests(t *testing.T) {
 					t.Errorf("the edge was asked\n%s, want %v", got, left)
 					return
 				}
-				if left[0].answer == refused {
+				if strings.HasPrefix(left[0].answer, `{"detail"`) {
 					w.WriteHeader(http.StatusBadRequest)
 				}
 				_, _ = io.WriteString(w, left[0].answer)

@@ -28,21 +28,40 @@ type expiryFlags struct {
 }
 
 func (f *expiryFlags) add(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&f.in, "expires-in", time.Hour, "lifetime from now, at most 24h")
+	cmd.Flags().DurationVar(&f.in, "expires-in", time.Hour, "lifetime from now; more than 24h means 24h")
 	cmd.Flags().Var(&f.at, "expires-at", "expiry instead of --expires-in, RFC 3339 like 2030-01-31T12:00:00Z")
 }
 
-func (f *expiryFlags) value(cmd *cobra.Command) (string, error) {
+// value returns what a request has of the two. A lifetime leaves the edge's clock to the edge.
+func (f *expiryFlags) value(cmd *cobra.Command) (at string, in *int64, err error) {
 	if f.at != "" {
 		if cmd.Flags().Changed("expires-in") {
-			return "", usagef("--expires-in and --expires-at cannot be combined")
+			return "", nil, usagef("--expires-in and --expires-at cannot be combined")
 		}
-		return string(f.at), nil
+		return string(f.at), nil, nil
 	}
-	if f.in <= 0 || f.in > tokenstore.MaxLifetime {
-		return "", usagef("--expires-in: must be above 0 and at most 24h")
+	if f.in < time.Second {
+		return "", nil, usagef("--expires-in: must be at least 1s")
 	}
-	return time.Now().Add(f.in).UTC().Format(time.RFC3339), nil
+	return "", wholeSeconds(f.in), nil
+}
+
+// wholeSeconds is a lifetime as requests have it.
+func wholeSeconds(d time.Duration) *int64 { return new(int64(d / time.Second)) }
+
+// warn says so if the edge has cut the lifetime that was asked for.
+func (f *expiryFlags) warn(cmd *cobra.Command, granted int64) {
+	if got := time.Duration(granted) * time.Second; f.at == "" && got > 0 && got < f.in.Truncate(time.Second) {
+		cmd.PrintErrf("The token is good for %s, the longest that an edge gives, and not for %s.\n", got, f.in)
+	}
+}
+
+// bothClocks adds the time here to a refusal that has the time at the edge.
+func bothClocks(err error) error {
+	if err == nil || !strings.Contains(err.Error(), tokenstore.CodeExpiresAtOutOfRange) {
+		return err
+	}
+	return fmt.Errorf("%w; it is %s on this machine", err, timestamp(time.Now()))
 }
 
 func tokenIssue() *cobra.Command {
@@ -98,7 +117,7 @@ func tokenIssue() *cobra.Command {
 		if info != "" && !json.Valid([]byte(info)) {
 			return usagef("--info: must be a JSON object")
 		}
-		expiresAt, err := expiry.value(cmd)
+		expiresAt, expiresIn, err := expiry.value(cmd)
 		if err != nil {
 			return err
 		}
@@ -110,7 +129,7 @@ func tokenIssue() *cobra.Command {
 					AllowChannelsPresence: presence,
 				}},
 				AllowIPMasks: masks, AllowRegions: regions, AllowedWSOrigin: origins, AllowProtocols: protocols,
-				ExpiresAt: expiresAt,
+				ExpiresAt: expiresAt, ExpiresIn: expiresIn,
 			},
 		}
 		if cmd.Flags().Changed("ingress") && ingress != 0 {
@@ -119,18 +138,19 @@ func tokenIssue() *cobra.Command {
 		if cmd.Flags().Changed("egress") && egress != 0 {
 			request.Right.EgressKBPerSec = &egress
 		}
-		return admin.call(cmd, http.MethodPost, "/pubsub/tokens", request, func(answer []byte) error {
-			if quiet {
-				return showSecret(cmd, answer)
-			}
+		return bothClocks(admin.call(cmd, http.MethodPost, "/pubsub/tokens", request, func(answer []byte) error {
 			var got issued
 			if err := json.Unmarshal(answer, &got); err != nil {
 				return err
 			}
+			expiry.warn(cmd, got.ExpiresIn)
+			if quiet {
+				return showSecret(cmd, answer)
+			}
 			cmd.PrintErrln("The token is shown only once.")
 			return table(cmd.OutOrStdout(),
 				[]string{"token", got.Token}, []string{"token id", got.TokenID}, []string{"expires at", got.ExpiresAt})
-		})
+		}))
 	})
 }
 
@@ -139,6 +159,7 @@ type issued struct {
 	Token     string `json:"token"`
 	TokenID   string `json:"token_id"`
 	ExpiresAt string `json:"expires_at"`
+	ExpiresIn int64  `json:"expires_in"` // seconds
 }
 
 func tokenList() *cobra.Command {
@@ -261,21 +282,26 @@ func tokenRefresh() *cobra.Command {
 	admin.add(cmd)
 	expiry.add(cmd)
 	return runnable(cmd, argCount{1, 1}, func(cmd *cobra.Command, args []string) error {
-		expiresAt, err := expiry.value(cmd)
+		at, in, err := expiry.value(cmd)
 		if err != nil {
 			return err
 		}
-		body := map[string]string{"expires_at": expiresAt}
-		return admin.call(cmd, http.MethodPut, tokenPath(args[0]), body, func(answer []byte) error {
+		body := struct {
+			ExpiresAt string `json:"expires_at,omitempty"`
+			ExpiresIn *int64 `json:"expires_in,omitempty"`
+		}{at, in}
+		return bothClocks(admin.call(cmd, http.MethodPut, tokenPath(args[0]), body, func(answer []byte) error {
 			var got struct {
 				ExpiresAt time.Time `json:"new_expires_at"`
+				ExpiresIn int64     `json:"expires_in"`
 			}
 			if err := json.Unmarshal(answer, &got); err != nil {
 				return err
 			}
+			expiry.warn(cmd, got.ExpiresIn)
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), "refreshed", args[0], "until", timestamp(got.ExpiresAt))
 			return err
-		})
+		}))
 	})
 }
 

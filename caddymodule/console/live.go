@@ -97,7 +97,7 @@ func (c *Console) mintLiveToken(ctx context.Context, v visit, tenant, pattern st
 	}
 	over, open := c.state.addLive(v.session.id, liveToken{issued.TokenID, publish, issued.ExpiresAt})
 	c.revokeNow(service, over)
-	return rest.IssueAnswer(issued), open, nil
+	return rest.Answer(issued), open, nil
 }
 
 // end ends a session with its live tails.

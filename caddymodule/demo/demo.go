@@ -41,7 +41,7 @@ type Edge struct {
 
 	// Issue issues an access token for all channels of [Tenant] that is valid for
 	// [Lifetime]. It may be called concurrently.
-	Issue func(context.Context) (token, expiresAt string, err error)
+	Issue func(context.Context) (token string, expiresIn int64, err error)
 
 	// Certificate returns the leaf that the HTTPS port serves at this moment.
 	// It may be called concurrently.

@@ -24,8 +24,8 @@ var leaf = &x509.Certificate{Raw: []byte("a certificate")}
 func edge() Edge {
 	return Edge{
 		HTTPPort: 8080, HTTPSPort: 8443,
-		Issue: func(context.Context) (string, string, error) {
-			return testToken, "2030-01-01T00:00:00Z", nil
+		Issue: func(context.Context) (string, int64, error) {
+			return testToken, 900, nil
 		},
 		Certificate: func(context.Context) (*x509.Certificate, error) { return leaf, nil },
 	}
@@ -109,7 +109,7 @@ func TestToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]any{
-		"token": testToken, "expires_at": "2030-01-01T00:00:00Z", "tenant": "demo", "https_port": 8443.0,
+		"token": testToken, "expires_in": 900.0, "tenant": "demo", "https_port": 8443.0,
 		"certificate_hashes": []any{map[string]any{
 			"algorithm": "sha-256", "value": "gazXYhQPppKhQoItL75NxvVLyqUB9oqzflru0Lr+TZk=", // of "a certificate"
 		}},
@@ -169,7 +169,7 @@ func TestUnavailable(t *testing.T) {
 	failed := errors.New("private")
 	noCertificate, noToken := edge(), edge()
 	noCertificate.Certificate = func(context.Context) (*x509.Certificate, error) { return nil, failed }
-	noToken.Issue = func(context.Context) (string, string, error) { return "", "", failed }
+	noToken.Issue = func(context.Context) (string, int64, error) { return "", 0, failed }
 	for name, e := range map[string]Edge{"no certificate": noCertificate, "no token": noToken} {
 		rec := serve(t, e, request(http.MethodPost, TokenPath))
 		if rec.Code != 503 || code(rec) != "unavailable" || strings.Contains(rec.Body.String(), "private") {

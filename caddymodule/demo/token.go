@@ -14,7 +14,7 @@ import (
 // An answer is the body of POST /demo/token.
 type answer struct {
 	Token     string            `json:"token"`
-	ExpiresAt string            `json:"expires_at"` // RFC 3339, UTC
+	ExpiresIn int64             `json:"expires_in"` // seconds from now
 	Tenant    string            `json:"tenant"`
 	Hashes    []certificateHash `json:"certificate_hashes"`
 	HTTPSPort int               `json:"https_port"`
@@ -52,14 +52,14 @@ func (h *Handler) serveToken(w http.ResponseWriter, r *http.Request) {
 		h.unavailable(w, "the HTTPS port serves no certificate", err)
 		return
 	}
-	token, expiresAt, err := h.edge.Issue(r.Context())
+	token, expiresIn, err := h.edge.Issue(r.Context())
 	if err != nil {
 		h.unavailable(w, "no token can be issued", err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(answer{ // if this fails, the page is gone
-		Token: token, ExpiresAt: expiresAt, Tenant: Tenant,
+		Token: token, ExpiresIn: expiresIn, Tenant: Tenant,
 		Hashes:    []certificateHash{{"sha-256", hash(leaf)}},
 		HTTPSPort: h.edge.HTTPSPort,
 	})

@@ -159,7 +159,7 @@ func TestSchemas(t *testing.T) {
 		extra  []string // keys that another schema adds
 	}{
 		{"GetTokenRequest", tokenstore.IssueRequest{}, nil},
-		{"Right", tokenstore.Right{}, []string{"expires_at"}},
+		{"Right", tokenstore.Right{}, []string{"expires_at", "expires_in"}},
 		{"TenantGrant", tokenstore.TenantGrant{}, nil},
 		{"TokenInfo", tokenstore.AccessInfo{}, nil},
 		{"Problem", rest.Problem{}, nil},

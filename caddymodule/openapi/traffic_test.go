@@ -87,6 +87,7 @@ func TestTraffic(t *testing.T) {
 		},
 	})
 	call(http.MethodPut, "/v1/refresh-token", master, object{"token_id": issued["token_id"], "expires_at": expires})
+	call(http.MethodPut, "/v1/refresh-token", master, object{"token_id": issued["token_id"], "expires_in": 60.0})
 	call(http.MethodGet, "/v1/tokens", master, nil)
 	if revoked := call(http.MethodDelete, "/v1/tokens", master, nil); revoked["revoked"] != 1.0 {
 		t.Errorf("revoked by subject: %v", revoked)

@@ -57,12 +57,14 @@ var Calls = map[string]Call{
 	"PUT /tokens/{id}": {"refresh", func(live *app.Running, r *http.Request, body []byte) (any, error) {
 		var request struct {
 			ExpiresAt string `json:"expires_at"`
+			ExpiresIn *int64 `json:"expires_in"`
 		}
 		if err := rest.DecodeStrict(body, &request); err != nil {
 			return nil, err
 		}
-		expiresAt, err := live.Service.Refresh(r.Context(), live.Service.Overlay(), r.PathValue("id"), request.ExpiresAt)
-		return refreshed{TokenID: r.PathValue("id"), NewExpiresAt: expiresAt}, err
+		e := tokenstore.Expiry{At: request.ExpiresAt, In: request.ExpiresIn}
+		life, err := live.Service.Refresh(r.Context(), live.Service.Overlay(), r.PathValue("id"), e)
+		return refreshed{TokenID: r.PathValue("id"), NewExpiresAt: life.ExpiresAt, ExpiresIn: life.ExpiresIn}, err
 	}},
 	"DELETE /tokens/{id}": {"revoke", func(live *app.Running, r *http.Request, _ []byte) (any, error) {
 		err := live.Service.RevokeByID(r.Context(), live.Service.Overlay(), r.PathValue("id"))
@@ -98,6 +100,7 @@ type withSecret struct {
 type refreshed struct {
 	TokenID      string    `json:"token_id"`
 	NewExpiresAt time.Time `json:"new_expires_at"`
+	ExpiresIn    int64     `json:"expires_in"` // the seconds until then
 }
 
 func revokeTokens(body []byte) (bool, error) {

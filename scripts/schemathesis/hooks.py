@@ -42,7 +42,9 @@ def before_call(ctx, case, kwargs):
 
 
 def soon(fields):
-    """Puts expires_at into the next 24 hours."""
+    """Puts expires_at into the next 24 hours, and makes expires_in an integer without a fraction."""
+    if isinstance(fields.get("expires_in"), float):
+        fields["expires_in"] = int(fields["expires_in"])
     if "expires_at" in fields:
         at = datetime.now(timezone.utc) + timedelta(seconds=random.randint(60, 86_000))
         fields["expires_at"] = at.isoformat()

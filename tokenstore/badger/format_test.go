@@ -40,7 +40,7 @@ func TestFormat1(t *testing.T) {
 		if _, err := service.Authenticate(t.Context(), revoked); !errors.Is(err, tokenstore.ErrTokenEnded) {
 			t.Errorf("the revoked token: %v", err)
 		}
-		_, err = service.Refresh(t.Context(), m, a.ID, "2100-01-01T02:00:00Z")
+		_, err = service.Refresh(t.Context(), m, a.ID, tokenstore.Expiry{At: "2100-01-01T02:00:00Z"})
 		must(t, err)
 		must(t, s.Close())
 		if got := contents(t, dir)[string(formatKey)]; got != "\x01" {

@@ -97,7 +97,7 @@ func writeOnce(s *tokenstore.Service, n int, say func(...string)) error {
 	say(opIssue, issued.TokenID, issued.Token)
 	for i := range 3 {
 		end := end.Add(time.Duration(i+1) * time.Minute).Format(time.RFC3339)
-		if _, err := s.Refresh(ctx, all, issued.TokenID, end); err != nil {
+		if _, err := s.Refresh(ctx, all, issued.TokenID, tokenstore.Expiry{At: end}); err != nil {
 			return err
 		}
 		say(opRefresh, issued.TokenID, end)

@@ -21,7 +21,8 @@ type (
 type IssueAnswer struct {
 	Token     string    `json:"token"`
 	TokenID   string    `json:"token_id"`
-	ExpiresAt time.Time `json:"expires_at"` // UTC, whole seconds
+	ExpiresAt time.Time `json:"expires_at"` // by the clock of the edge: UTC, whole seconds
+	ExpiresIn int64     `json:"expires_in"` // the seconds until then
 	// Tenants are the physical names of the tenants that the token grants, each
 	// once, in the order of its right. The caller is not told.
 	Tenants []string `json:"-"`
@@ -36,7 +37,12 @@ func Issue(ctx context.Context, s *service, m *master, body []byte) (IssueAnswer
 		return IssueAnswer{}, err
 	}
 	issued, err := s.Issue(ctx, m, request)
-	return IssueAnswer(issued), err
+	return Answer(issued), err
+}
+
+// Answer is what answers the call that issued a token.
+func Answer(t tokenstore.Issued) IssueAnswer {
+	return IssueAnswer{t.Token, t.TokenID, t.ExpiresAt, t.ExpiresIn, t.Tenants, t.Subject}
 }
 
 // freeBody is how many bytes of a body are read without a turn.
@@ -69,6 +75,7 @@ func refreshToken(ctx context.Context, s *service, m *master, body []byte, op *O
 	var request struct {
 		TokenID   string `json:"token_id"`
 		ExpiresAt string `json:"expires_at"`
+		ExpiresIn *int64 `json:"expires_in"`
 	}
 	if err := DecodeStrict(body, &request); err != nil {
 		return nil, err
@@ -76,16 +83,17 @@ func refreshToken(ctx context.Context, s *service, m *master, body []byte, op *O
 	if tokenstore.IsID(request.TokenID) { // anything else may be a secret
 		op.TokenID = request.TokenID
 	}
-	expiresAt, err := s.Refresh(ctx, m, request.TokenID, request.ExpiresAt)
+	life, err := s.Refresh(ctx, m, request.TokenID, tokenstore.Expiry{At: request.ExpiresAt, In: request.ExpiresIn})
 	if err != nil {
 		return nil, err
 	}
-	op.ExpiresAt = expiresAt
+	op.ExpiresAt = life.ExpiresAt
 	return struct {
 		Message      string `json:"message"`
 		TokenID      string `json:"token_id"`
 		NewExpiresAt string `json:"new_expires_at"`
-	}{"token refreshed", request.TokenID, timestamp(expiresAt)}, nil
+		ExpiresIn    int64  `json:"expires_in"`
+	}{"token refreshed", request.TokenID, timestamp(life.ExpiresAt), life.ExpiresIn}, nil
 }
 
 // revokeToken is DELETE /v1/revoke-token.

@@ -24,9 +24,13 @@ func TestAnswers(t *testing.T) {
 		`"right":{"tenant_grants":\[{"tenant_ids":\["paint.eu"\],"allow_channels_sub":\["#"\]}\],"expires_at":"2030-01-31T14:00:00Z"}}\],"next_cursor":""}`
 	for _, test := range []struct{ name, method, path, body, want string }{
 		{"issue", "POST", "/v1/get-token", strings.Replace(e.issueBody("~", 0), "2030-01-31T12:00:00Z", "2030-01-31T15:30:00.9+02:00", 1),
-			`{"token":"AT_ID_ID","token_id":"ID","expires_at":"2030-01-31T13:30:00Z"}`},
+			`{"token":"AT_ID_ID","token_id":"ID","expires_at":"2030-01-31T13:30:00Z","expires_in":5400}`},
+		{"issue for a time", "POST", "/v1/get-token", strings.Replace(e.issueBody("~", 0), `"expires_at":"2030-01-31T12:00:00Z"`, `"expires_in":90000`, 1),
+			`{"token":"AT_ID_ID","token_id":"ID","expires_at":"2030-02-01T12:00:00Z","expires_in":86400}`},
 		{"refresh", "PUT", "/v1/refresh-token", e.refreshBody(id, 2*time.Hour),
-			`{"message":"token refreshed","token_id":"` + id + `","new_expires_at":"2030-01-31T14:00:00Z"}`},
+			`{"message":"token refreshed","token_id":"` + id + `","new_expires_at":"2030-01-31T14:00:00Z","expires_in":7200}`},
+		{"refresh for a time", "PUT", "/v1/refresh-token", `{"token_id":"` + id + `","expires_in":7200}`,
+			`{"message":"token refreshed","token_id":"` + id + `","new_expires_at":"2030-01-31T14:00:00Z","expires_in":7200}`},
 		{"list", "GET", "/v1/tokens?tenant=paint.eu", "", strings.Replace(list, "STATUS", "valid", 1)},
 		{"revoke", "DELETE", "/v1/revoke-token", `{"token":"` + token + `"}`, `{"message":"token revoked","token_id":"` + id + `"}`},
 		{"revoke again", "DELETE", "/v1/revoke-token", `{"token":"` + token + `"}`, `{"message":"token revoked","token_id":"` + id + `"}`},

@@ -1147,7 +1147,7 @@ window.setTimeout(u,Ec))},[c,u]),f=me(()=>{let y=l.current;l.current=void 0,y?.e
 off",note:""})},[]);O(()=>()=>{clearTimeout(c.timer),f()},[c,f]),O(()=>(addEventListener("pagehide",f),()=>removeEventListener(
 "pagehide",f)),[f]);let p=me(async y=>{f();let x={query:y,end:new AbortController};l.current=x;let b=()=>l.current===x,C=F=>{
 b()&&o(F)};C({state:"connecting",note:""});try{let F=await si(t,y,!1),re=await Lo(e,{transports:["websocket","webtranspo\
-rt"],tokenProvider:async()=>{let{token:Ce,expires_at:pe}=F??await si(t,y,!0);return F=void 0,{token:Ce,expiresAt:pe}},signal:x.
+rt"],tokenProvider:async()=>{let{token:Ce,expires_in:pe}=F??await si(t,y,!0);return F=void 0,{token:Ce,expiresIn:pe}},signal:x.
 end.signal});if(!b())return void re.close();x.client=re,Cc(re,C),await re.subscribe(y.tenant,y.pattern,{onMessage:d}),C(
 {state:"on",note:ai(re)})}catch(F){if(!b())return;f(),o({state:"off",error:`The tail did not start. ${Cn(F)}`,note:""})}},
 [t,e,d,f]),h=me(async(y,x,b)=>{let C=l.current;if(!C?.client)throw new Error("there is no connection; start the tail fir\

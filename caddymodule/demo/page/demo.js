@@ -73,11 +73,11 @@ async function start(transport) {
 function provider(access) {
   let next = access;
   return async () => {
-    const { token, expires_at } = next ?? (await fetchAccess());
+    const { token, expires_in } = next ?? (await fetchAccess());
     next = undefined;
     get("token-id").textContent = token.split("_")[1];
-    get("expires").textContent = time(new Date(expires_at));
-    return { token, expiresAt: expires_at };
+    get("expires").textContent = time(new Date(Date.now() + expires_in * 1000));
+    return { token, expiresIn: expires_in };
   };
 }
 

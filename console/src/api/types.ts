@@ -76,6 +76,7 @@ export interface Issued {
   readonly token: string;
   readonly token_id: string;
   readonly expires_at: string;
+  readonly expires_in: number; // seconds
 }
 
 export interface ExplainQuery {

@@ -139,9 +139,9 @@ export function useTail(api: Api, address: string): Tail {
           // WebSocket first: a tail gains nothing from WebTransport, whose failure would take time.
           transports: ["websocket", "webtransport"],
           tokenProvider: async () => {
-            const { token, expires_at } = first ?? (await liveToken(api, query, true));
+            const { token, expires_in } = first ?? (await liveToken(api, query, true));
             first = undefined;
-            return { token, expiresAt: expires_at };
+            return { token, expiresIn: expires_in };
           },
           signal: own.end.signal,
         });
