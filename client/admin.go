@@ -102,32 +102,31 @@ func NewTokenAdmin(address, masterToken string, opts ...AdminOption) (*TokenAdmi
 
 // Issue issues a token.
 func (a *TokenAdmin) Issue(ctx context.Context, r IssueRequest) (Issued, error) {
-	body, err := r.body(time.Now())
+	body, err := r.body()
 	if err != nil {
 		return Issued{}, err
 	}
-	var answer struct {
-		Token     string    `json:"token"`
-		TokenID   string    `json:"token_id"`
-		ExpiresAt time.Time `json:"expires_at"`
-	}
+	var answer issuedBody
 	if err := a.call(ctx, http.MethodPost, "/v1/get-token", body, &answer); err != nil {
 		return Issued{}, err
 	}
-	return Issued(answer), nil
+	return Issued{
+		Token: answer.Token, TokenID: answer.TokenID, ExpiresAt: answer.ExpiresAt,
+		ExpiresIn: time.Duration(answer.ExpiresIn) * time.Second, Clamped: answer.ExpiresIn < body.Right.In,
+	}, nil
 }
 
 // Refresh gives a valid token another expiry, and returns it as the edge has
 // noted it. Connections with the token go on.
 func (a *TokenAdmin) Refresh(ctx context.Context, tokenID string, e Expiry) (time.Time, error) {
-	at, err := e.time(time.Now())
+	end, err := e.body()
 	if err != nil {
 		return time.Time{}, err
 	}
 	body := struct {
-		TokenID   string `json:"token_id"`
-		ExpiresAt string `json:"expires_at"`
-	}{tokenID, at}
+		TokenID string `json:"token_id"`
+		expiryBody
+	}{tokenID, end}
 	var answer struct {
 		ExpiresAt time.Time `json:"new_expires_at"`
 	}

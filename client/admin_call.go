@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // maxAnswer is the longest answer that is read, in bytes: a page of 1,000 tokens
@@ -88,6 +89,9 @@ func (a *TokenAdmin) ask(ctx context.Context, method, url string, body []byte, o
 	if res.StatusCode != http.StatusOK {
 		e := refused(res)
 		e.Text = adminWords.Replace(e.Text)
+		if e.Code == "expires_at_out_of_range" {
+			e.Text += "; here it is " + time.Now().UTC().Format(time.RFC3339)
+		}
 		return nil, e
 	}
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
@@ -114,12 +118,14 @@ var adminWords = strings.NewReplacer(
 	"right.ingress_kb_per_sec", "IngressKBps",
 	"right.egress_kb_per_sec", "EgressKBps",
 	"right.expires_at", "the expiry",
+	"right.expires_in", "the expiry",
 	"tenant_ids", "Tenants",
 	"allow_channels_pub", "Publish",
 	"allow_channels_sub", "Subscribe",
 	"allow_channels_history", "History",
 	"created_by", "CreatedBy",
 	"expires_at", "the expiry",
+	"expires_in", "ExpiresIn",
 	"token_id", "the id of the token",
 	"subject: ", "Subject: ",
 	"info: ", "Info: ",

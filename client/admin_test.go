@@ -65,7 +65,7 @@ func testTokenAdmin(t *testing.T, _ *world) {
 	admin, calls := adminEdge(t, func(call string) (int, string) {
 		switch {
 		case strings.HasPrefix(call, "POST"):
-			return 200, `{"token":"AT_1_2","token_id":"1","expires_at":"2030-01-31T12:00:00Z"}`
+			return 200, `{"token":"AT_1_2","token_id":"1","expires_at":"2030-01-31T12:00:00Z","expires_in":60}`
 		case strings.HasPrefix(call, "PUT"):
 			return 200, `{"message":"token refreshed","token_id":"1","new_expires_at":"2030-01-31T12:00:00Z"}`
 		case strings.HasPrefix(call, "DELETE /v1/tokens?"):
@@ -85,7 +85,7 @@ func testTokenAdmin(t *testing.T, _ *world) {
 		IPMasks: []string{"10.0.0.0/8"}, Regions: []string{"EU"}, Origins: []string{"null"}, Protocols: []Transport{WebSocket},
 		IngressKBps: 1, EgressKBps: 2,
 	})
-	if err != nil || issued != (Issued{"AT_1_2", "1", at}) {
+	if err != nil || issued != (Issued{"AT_1_2", "1", at, time.Minute, false}) {
 		t.Errorf("got %+v %v", issued, err)
 	}
 	if got, err := admin.Refresh(ctx, "1", Expiry{At: at}); err != nil || !got.Equal(at) {
@@ -142,22 +142,41 @@ func testTokenAdmin(t *testing.T, _ *world) {
 }
 
 func TestTokenAdminRelative(t *testing.T) {
-	now := time.Date(2030, 1, 31, 13, 0, 0, 5e8, time.FixedZone("", 3600))
+	at := time.Date(2030, 1, 31, 13, 0, 0, 5e8, time.FixedZone("", 3600))
 	for _, test := range []struct {
 		e    Expiry
-		want string // empty: refused
+		want expiryBody // zero: refused
 	}{
-		{Expiry{In: time.Hour}, "2030-01-31T13:00:00.5Z"},
-		{Expiry{At: now}, "2030-01-31T12:00:00.5Z"},
-		{Expiry{In: -time.Hour}, ""},
-		{Expiry{In: time.Hour, At: now}, ""},
-		{Expiry{}, ""},
+		{Expiry{In: time.Hour + time.Millisecond}, expiryBody{In: 3600}},
+		{Expiry{At: at}, expiryBody{At: "2030-01-31T12:00:00.5Z"}},
+		{Expiry{In: time.Second - 1}, expiryBody{}},
+		{Expiry{In: -time.Hour}, expiryBody{}},
+		{Expiry{In: time.Hour, At: at}, expiryBody{}},
+		{Expiry{}, expiryBody{}},
 	} {
-		got, err := test.e.time(now)
-		if got != test.want || (err != nil) != (test.want == "") || err != nil && !errors.Is(err, ErrBadOption) {
-			t.Errorf("%+v: got %q %v", test.e, got, err)
+		got, err := test.e.body()
+		if got != test.want || (err != nil) != (test.want == expiryBody{}) || err != nil && !errors.Is(err, ErrBadOption) {
+			t.Errorf("%+v: got %+v %v", test.e, got, err)
 		}
 	}
+}
+
+func TestTokenAdminClamps(t *testing.T) {
+	bubble(t, "", func(t *testing.T, _ *world) {
+		admin, _ := adminEdge(t, func(string) (int, string) {
+			return 200, `{"token":"AT_1_2","token_id":"1","expires_at":"2030-01-31T12:00:00Z","expires_in":86400}`
+		})
+		for life, clamped := range map[time.Duration]bool{24 * time.Hour: false, 25 * time.Hour: true} {
+			issued, err := admin.Issue(t.Context(), IssueRequest{ExpiresIn: life})
+			must(t, err)
+			equal(t, "clamped", issued.Clamped, clamped)
+			equal(t, "lifetime", issued.ExpiresIn, 24*time.Hour)
+			var given AccessToken
+			text, err := json.Marshal(issued)
+			must(t, errors.Join(err, json.Unmarshal(text, &given)))
+			equal(t, "handed on", given, AccessToken{"AT_1_2", 24 * time.Hour, issued.ExpiresAt})
+		}
+	})
 }
 
 func TestTokenAdminErrors(t *testing.T) {
@@ -171,6 +190,10 @@ func TestTokenAdminErrors(t *testing.T) {
 		{401, `{"code":"bad_master_token","detail":"because"}`, ErrBadMasterToken, ""},
 		{409, `{"code":"token_revoked","detail":"because"}`, ErrTokenRevoked, ""},
 		{302, ``, ErrUnreachable, ""},
+		{
+			400, `{"code":"expires_at_out_of_range","detail":"right.expires_at: it is noon at this edge"}`, &Error{Code: "expires_at_out_of_range"},
+			"millrace: expires_at_out_of_range (HTTP status 400): the expiry: it is noon at this edge; here it is 2000-01-01T00:00:00Z",
+		},
 		{200, `<html>`, ErrProtocol, ""},
 		{200, `{"expires_at":5,"new_expires_at":5,"tokens":5,"revoked":"x"}`, ErrProtocol, ""},
 		// In the words of this package.

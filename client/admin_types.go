@@ -28,7 +28,9 @@ type IssueRequest struct {
 	// 1,024 bytes, such as a struct, a map or json.RawMessage. nil: nothing.
 	Info any
 
-	// One of these is required; at most 24 hours ahead.
+	// One of these is required. ExpiresIn is a second or more, a fraction of which is cut off, and does not
+	// depend on the clock of this machine; more than 24 hours means 24 hours. ExpiresAt is at most 24 hours
+	// ahead by the clock of the edge.
 	ExpiresIn time.Duration
 	ExpiresAt time.Time
 
@@ -42,14 +44,32 @@ type IssueRequest struct {
 	IngressKBps, EgressKBps int
 }
 
-// Issued is a new token. It is shown here and never again.
+// Issued is a new token. It is shown here and never again. As JSON it is what the edge has answered,
+// which token providers of all SDKs understand.
 type Issued struct {
 	Token     string
 	TokenID   string
-	ExpiresAt time.Time
+	ExpiresAt time.Time // by the clock of the edge
+	// ExpiresIn is the time from the answer to then: pass it on, and not ExpiresAt, which others read
+	// by other clocks. 0: the edge is of an earlier version.
+	ExpiresIn time.Duration
+	Clamped   bool // the edge has cut the lifetime that was asked for to its limit
 }
 
-// Expiry is when a token expires: one of the two, at most 24 hours ahead.
+// issuedBody is the answer to get-token.
+type issuedBody struct {
+	Token     string    `json:"token"`
+	TokenID   string    `json:"token_id"`
+	ExpiresAt time.Time `json:"expires_at"`
+	ExpiresIn int64     `json:"expires_in,omitempty"`
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (i Issued) MarshalJSON() ([]byte, error) {
+	return json.Marshal(issuedBody{i.Token, i.TokenID, i.ExpiresAt, int64(i.ExpiresIn / time.Second)})
+}
+
+// Expiry is when a token expires: one of the two, as [IssueRequest] has them.
 type Expiry struct {
 	In time.Duration
 	At time.Time
@@ -99,7 +119,13 @@ type rightBody struct {
 	Protocols   []Transport `json:"allow_protocols,omitempty"`
 	IngressKBps int         `json:"ingress_kb_per_sec,omitempty"`
 	EgressKBps  int         `json:"egress_kb_per_sec,omitempty"`
-	ExpiresAt   string      `json:"expires_at"`
+	expiryBody
+}
+
+// expiryBody is when a token is to expire, one of the two: a lifetime needs no clock.
+type expiryBody struct {
+	At string `json:"expires_at,omitempty"`
+	In int64  `json:"expires_in,omitempty"` // seconds
 }
 
 type grantBody struct {
@@ -132,21 +158,21 @@ type tokenBody struct {
 	Right       rightBody       `json:"right"`
 }
 
-// time returns the expiry as the REST calls want it.
-func (e Expiry) time(now time.Time) (string, error) {
+// body returns the expiry as the REST calls want it.
+func (e Expiry) body() (expiryBody, error) {
 	switch {
-	case e.In != 0 && !e.At.IsZero(), e.In == 0 && e.At.IsZero():
-		return "", badOption("an expiry is either relative or absolute")
-	case e.In < 0:
-		return "", badOption("an expiry lies in the future")
-	case e.In > 0:
-		e.At = now.Add(e.In)
+	case (e.In == 0) == e.At.IsZero():
+		return expiryBody{}, badOption("an expiry is either relative or absolute")
+	case e.In == 0:
+		return expiryBody{At: e.At.UTC().Format(time.RFC3339Nano)}, nil
+	case e.In < time.Second:
+		return expiryBody{}, badOption("a token lives for a second or more")
 	}
-	return e.At.UTC().Format(time.RFC3339Nano), nil
+	return expiryBody{In: int64(e.In / time.Second)}, nil
 }
 
-func (r IssueRequest) body(now time.Time) (issueBody, error) {
-	at, err := Expiry{r.ExpiresIn, r.ExpiresAt}.time(now)
+func (r IssueRequest) body() (issueBody, error) {
+	end, err := Expiry{r.ExpiresIn, r.ExpiresAt}.body()
 	if err != nil {
 		return issueBody{}, err
 	}
@@ -156,7 +182,7 @@ func (r IssueRequest) body(now time.Time) (issueBody, error) {
 	}
 	right := rightBody{
 		Grants: make([]grantBody, len(r.Grants)), IPMasks: r.IPMasks, Regions: r.Regions, Origins: r.Origins,
-		Protocols: r.Protocols, IngressKBps: r.IngressKBps, EgressKBps: r.EgressKBps, ExpiresAt: at,
+		Protocols: r.Protocols, IngressKBps: r.IngressKBps, EgressKBps: r.EgressKBps, expiryBody: end,
 	}
 	for i, g := range r.Grants {
 		right.Grants[i] = grantBody(g)

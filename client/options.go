@@ -1,8 +1,11 @@
 package client
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -38,7 +41,7 @@ type Options struct {
 	// TokenProvider gives a token instead. It is asked when the client connects,
 	// again when eight to nine tenths of the time to the expiry that it gave have
 	// passed, at random, so that many clients do not ask at once,
-	// when the edge says that the token has expired, and by [Client.RenewToken]. From the
+	// when an edge says that the token has expired or does not accept it, and by [Client.RenewToken]. From the
 	// end of a call to the next one it is a second at least. The context ends after
 	// ConnectTimeout. No two calls run at the same time. It may call the client, except
 	// for RenewToken. If its error is [ErrLoggedOut], as [errors.Is] finds it, the client ends with
@@ -97,13 +100,61 @@ type Options struct {
 	OnEvent func(Event)
 }
 
-// AccessToken is what a token provider gives.
+// AccessToken is what a token provider gives. As JSON it is what a backend has got from an edge or
+// from [TokenAdmin.Issue]: see [AccessToken.UnmarshalJSON].
 type AccessToken struct {
-	Token     string
-	ExpiresAt time.Time // zero: not known
-	// ExpiresIn is the time from now on, in place of ExpiresAt: it also holds where the
-	// clock of this machine is wrong. 0: not given.
+	Token string
+	// ExpiresIn is the lifetime, from now on: no clock of a day matters for it. 0: not given.
 	ExpiresIn time.Duration
+	// ExpiresAt counts where no lifetime is given. It is read by the clock of this machine, and renewed
+	// too late where that is slow; a time in the past is ignored. Zero: not known.
+	ExpiresAt time.Time
+}
+
+// UnmarshalJSON reads what an edge answers to get-token, and what TokenAdmin of any SDK returns: token,
+// expires_in or expiresIn in seconds or like "15m", expires_at or expiresAt in RFC 3339; token_id,
+// tokenId and clamped are ignored. Any other member is an error, and so is a number that is no
+// lifetime.
+func (t *AccessToken) UnmarshalJSON(data []byte) error {
+	var given struct {
+		Token   string          `json:"token"`
+		In      json.RawMessage `json:"expires_in"`
+		InToo   json.RawMessage `json:"expiresIn"`
+		At      time.Time       `json:"expires_at"`
+		AtToo   time.Time       `json:"expiresAt"`
+		ID      json.RawMessage `json:"token_id"`
+		IDToo   json.RawMessage `json:"tokenId"`
+		Clamped json.RawMessage `json:"clamped"`
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&given); err != nil {
+		return badOption("the token is an object with token, and perhaps expires_in (seconds) or expires_at (RFC 3339): %v", err)
+	}
+	in, err := lifetime(cmp.Or(string(given.InToo), string(given.In)))
+	if err != nil {
+		return err
+	}
+	*t = AccessToken{Token: given.Token, ExpiresIn: in, ExpiresAt: given.AtToo}
+	if t.ExpiresAt.IsZero() {
+		t.ExpiresAt = given.At
+	}
+	return nil
+}
+
+// lifetime reads a number of seconds or a string like "1h30m", as JSON has it.
+func lifetime(text string) (time.Duration, error) {
+	if text == "" || text == "null" {
+		return 0, nil
+	}
+	in, err := time.ParseDuration(text + "s")
+	if text[0] == '"' {
+		in, err = time.ParseDuration(strings.Trim(text, `"`))
+	}
+	if err != nil || in <= 0 {
+		return 0, badOption("expires_in is above 0: seconds, or a string like 15m")
+	}
+	return in, nil
 }
 
 // Paths of the edges' endpoints, each beginning with a slash.

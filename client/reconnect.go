@@ -18,6 +18,39 @@ type retry struct {
 	tries    int       // attempts since the connection was lost
 	stale    string    // a token that an edge did not accept
 	lostEdge string
+
+	refusals int       // of tokens that the provider has given, in a row
+	refused  time.Time // when the first of them came
+}
+
+// No edge accepts what the provider gives. That is final if it happens this often in a row, for this
+// long: the provider may have a token from a cache.
+const (
+	enoughRefusals = 5
+	refusalTime    = time.Minute
+)
+
+// stale reports whether no edge accepts the token of a provider, which may give another one later. It
+// tells the application.
+func (c *Client) stale(err *Error) bool {
+	if err.Code != codeUnauthorized || c.s.TokenProvider == nil {
+		return false
+	}
+	c.events.emit(EdgeError{Code: err.Code, Detail: err.Text})
+	return true
+}
+
+// mayAccept reports whether an edge may yet accept a token of the provider.
+func (c *Client) mayAccept(err *Error) bool {
+	r := &c.retry
+	if !c.stale(err) {
+		r.refusals = 0
+		return false
+	}
+	if r.refusals++; r.refusals == 1 {
+		r.refused = time.Now()
+	}
+	return r.refusals < enoughRefusals || time.Since(r.refused) < refusalTime
 }
 
 // adopt makes a connection the current one.
@@ -185,7 +218,7 @@ func (c *Client) disconnected(conn *conn, err *Error) {
 	c.router.setCurrent(nil)
 	c.gate.close(ErrDisconnected)
 	c.restoring, c.gaps = true, false
-	c.retry.tries, c.retry.lostEdge, c.retry.stale = 0, conn.edge, ""
+	c.retry.tries, c.retry.refusals, c.retry.lostEdge, c.retry.stale = 0, 0, conn.edge, ""
 	if err.Code == Code(wire.CodeTokenExpired) || err.Code == codeUnauthorized {
 		c.retry.stale = conn.token
 	}
@@ -247,7 +280,7 @@ func (c *Client) found(conn *conn, f *failure) {
 		c.planRenewal()
 		return
 	}
-	if f.final {
+	if accepts := c.mayAccept(f.err); f.final && !accepts {
 		c.end(f.err)
 		return
 	}

@@ -67,7 +67,7 @@ func (c *Client) foundNext(s *search, conn *conn, f *failure) {
 		c.restore(conn)
 		conn.start(&c.group, c)
 		c.checkReady(conn)
-	case f.final && c.suspicion == nil: // else the current one may wake, or end in its own way
+	case f.final && c.suspicion == nil && !c.stale(f.err): // else the current one may wake, or end in its own way
 		c.end(f.err)
 	default:
 		c.retryNext(f.asked)

@@ -134,8 +134,13 @@ func (t *tokenSource) call(ctx context.Context) (AccessToken, *Error) {
 		return AccessToken{}, &Error{Code: CodeTokenProvider, Text: "the token provider gave no token", Err: err}
 	}
 	now := time.Now()
-	if given.ExpiresIn > 0 {
-		given.ExpiresAt = now.Add(given.ExpiresIn) // with the monotonic clock
+	left := given.ExpiresIn
+	if left == 0 && !given.ExpiresAt.IsZero() {
+		left = given.ExpiresAt.Sub(now)
+	}
+	given.ExpiresAt = time.Time{} // for one in the past: this machine's clock is wrong, and the edge knows better
+	if left > 0 {
+		given.ExpiresAt = now.Add(left) // with the monotonic clock
 	}
 	t.mu.Lock()
 	t.current, t.have, t.obtained, t.early = given, true, now, rand.Float64()

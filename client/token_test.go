@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -25,14 +26,14 @@ type issuer struct {
 func (i *issuer) provide(ctx context.Context) (AccessToken, error) {
 	i.mu.Lock()
 	i.times = append(i.times, time.Now())
-	n := len(i.times)
+	n, same := len(i.times), i.same
 	i.mu.Unlock()
 	if i.first != nil {
 		if err := i.first(ctx, n); err != nil {
 			return AccessToken{}, err
 		}
 	}
-	if i.same {
+	if same {
 		n = 1
 	}
 	return AccessToken{Token: fmt.Sprint("AT_", n), ExpiresAt: time.Now().Add(i.life)}, nil
@@ -108,7 +109,7 @@ func TestTokenProvider(t *testing.T) {
 		i := &issuer{life: -time.Hour, same: true}
 		w.mustConnect([]string{edgeA}, i.options)
 		time.Sleep(time.Minute)
-		i.wantCalls(t, 2, 65)
+		i.wantCalls(t, 1, 1) // this machine's clock is wrong
 	})
 	bubble(t, "it fails at first, or hangs", func(t *testing.T, w *world) {
 		_, err := w.connect(t.Context(), []string{edgeA}, (&issuer{first: failing(1, ever)}).options)
@@ -165,11 +166,38 @@ func TestTokenProvider(t *testing.T) {
 		event[Reconnected](w)
 		second := <-w.links
 		equal(t, "token", second.token, "AT_2")
-		w.set(edgeA, errBadToken)
+		w.set(edgeA, errBadToken) // whatever the provider gives
+		refused := time.Now()
 		second.end(1001)
+		for time.Since(refused) < 50*time.Second {
+			equal(t, "event", event[EdgeError](w).Code, codeUnauthorized)
+		}
+		noError(t, c.Err())
 		<-c.Done()
 		wantError(t, c.Err(), ErrUnauthorized)
-		i.wantCalls(t, 3, 3)
+		if d := time.Since(refused); d < time.Minute || d > 90*time.Second {
+			t.Errorf("ended after %v", d)
+		}
+		i.wantCalls(t, 10, 40)
+	})
+	bubble(t, "it gives the same token for a while, which no edge accepts", func(t *testing.T, w *world) {
+		i := &issuer{life: time.Hour, same: true}
+		_, first := w.mustConnect([]string{edgeA}, i.options)
+		w.set("token AT_1", errBadToken)
+		first.end(1001)
+		time.Sleep(45 * time.Second)
+		i.mu.Lock()
+		i.same = false
+		i.mu.Unlock()
+		event[Reconnected](w)
+	})
+	bubble(t, "that of the next connection is not accepted for minutes", func(t *testing.T, w *world) {
+		c, _ := w.mustConnect([]string{edgeA}, (&issuer{life: time.Hour}).options)
+		w.set(edgeA, errBadToken)
+		must(t, c.RenewToken(t.Context()))
+		time.Sleep(5 * time.Minute) // the connection that is there goes on
+		w.set(edgeA, nil)
+		event[Moved](w)
 	})
 	// It is not asked again for each connection that fails: the token that counts as stale is
 	// that of the next connection.
@@ -224,5 +252,27 @@ func TestRenewAt(t *testing.T) {
 	}
 	if at := renewAt(now, time.Time{}, 0.5); !at.IsZero() {
 		t.Errorf("no expiry: asked at %v", at)
+	}
+}
+
+func TestAccessTokenJSON(t *testing.T) {
+	noon := time.Date(2030, 1, 31, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]AccessToken{ // zero: refused
+		`{"token":"a","token_id":"1","expires_at":"2030-01-31T12:00:00Z","expires_in":60}`:                 {"a", time.Minute, noon}, // of an edge
+		`{"token":"a","tokenId":"1","expiresAt":"2030-01-31T12:00:00.000Z","expiresIn":60,"clamped":true}`: {"a", time.Minute, noon}, // of the SDK for TypeScript
+		`{"token":"a","expiresIn":"1m30s","expires_in":null}`:                                              {"a", 90 * time.Second, time.Time{}},
+		`{"token":"a","expires_in":0.5}`:                                                                   {"a", time.Second / 2, time.Time{}},
+		`{"token":"a","expires":60}`:                                                                       {},
+		`{"token":"a","expires_in":0}`:                                                                     {},
+		`{"token":"a","expires_in":"60"}`:                                                                  {},
+		`{"token":"a","expires_in":{}}`:                                                                    {},
+		`{"token":"a","expires_at":1900000000}`:                                                            {},
+		`"a"`:                                                                                              {},
+	} {
+		var got AccessToken
+		err := json.Unmarshal([]byte(text), &got)
+		if got != want || (err != nil) != (want == AccessToken{}) || err != nil && !errors.Is(err, ErrBadOption) {
+			t.Errorf("%s: got %+v %v", text, got, err)
+		}
 	}
 }

@@ -36,11 +36,14 @@ export interface Grant {
   readonly presence?: readonly string[] | undefined;
 }
 
-/** When a token expires: one of the two, at most 24 hours ahead. */
+/** When a token expires: one of the two. */
 export interface Expiry {
-  /** From now on: `"1h"`, `"15m"`, `"90s"`, `"1h30m"`, or seconds. */
+  /**
+   * From now on: `"1h"`, `"15m"`, `"90s"`, `"1h30m"`, or seconds, at least 1; a fraction is cut off, and more than 24
+   * hours means 24 hours.
+   */
   readonly expiresIn?: string | number | undefined;
-  /** A Date, or a time in RFC 3339. */
+  /** A Date, or a time in RFC 3339, at most 24 hours ahead by the clock of the edge. */
   readonly expiresAt?: Date | string | undefined;
 }
 
@@ -78,7 +81,12 @@ export interface IssuedToken {
   /** The secret, which is told only here. */
   readonly token: string;
   readonly tokenId: string;
+  /** By the clock of the edge. */
   readonly expiresAt: Date;
+  /** Seconds from the answer to then: pass these on, and not expiresAt, which others read by other clocks. */
+  readonly expiresIn: number;
+  /** The edge has cut the lifetime that was asked for to its limit. */
+  readonly clamped: boolean;
 }
 
 /** Which tokens to list. */
@@ -133,7 +141,7 @@ export class TokenAdmin {
   readonly #timeout: number;
 
   constructor(urls: string | readonly string[], masterToken: string, options: TokenAdminOptions = {}) {
-    if (isBrowser) bad("a master token has no place in a browser: issue tokens in a backend");
+    if (isBrowser) bad("a master token has no place in a browser");
     this.#origins = [urls].flat().map((url) => {
       const { pathname, origin } = parseAddress(url, options.allowPlaintext === true);
       return pathname === "/" ? origin : bad("the address of an edge has no path");
@@ -141,7 +149,7 @@ export class TokenAdmin {
     if (this.#origins.length === 0) bad("at least one address is needed");
     // As an error of fetch would repeat it.
     if (typeof masterToken !== "string" || !/^[\w.~+-]{1,512}$/.test(masterToken))
-      bad("a master token is a string of 1 to 512 letters, digits and .~_+-, and this is none");
+      bad("a master token is a string of 1 to 512 letters, digits and .~_+-");
     checkMembers("the object of options", options, "allowPlaintext fetch timeout");
     const { timeout = 0 } = options;
     if (!(timeout >= 0 && timeout < 2 ** 31)) bad("timeout must be milliseconds");
@@ -156,8 +164,9 @@ export class TokenAdmin {
     if (!Array.isArray(request.grants)) bad("grants must be a list");
     for (const grant of request.grants) checkMembers("a grant", grant, "tenants publish subscribe history presence");
     const { subject, info } = request;
+    const end = expiry(request);
     if (info !== undefined && !isObject(info)) bad("info must be an object of JSON");
-    const { token, token_id, expires_at } = await this.#call("POST", "get-token", {
+    const { token, token_id, expires_at, expires_in } = await this.#call("POST", "get-token", {
       created_by: request.createdBy,
       description: request.description,
       subject,
@@ -176,16 +185,18 @@ export class TokenAdmin {
         allow_protocols: request.protocols,
         ingress_kb_per_sec: request.ingressKBps,
         egress_kb_per_sec: request.egressKBps,
-        expires_at: expiry(request),
+        ...end,
       },
     });
-    return { token: text(token), tokenId: text(token_id), expiresAt: time(expires_at) };
+    const expiresIn = expires_in as number;
+    const clamped = expiresIn < (end.expires_in as number);
+    return { token: text(token), tokenId: text(token_id), expiresAt: time(expires_at), expiresIn, clamped };
   }
 
   /** Prolongs a valid token, by its id; open connections go on. Returns when it expires now. */
   async refresh(tokenId: string, until: Expiry): Promise<Date> {
     checkMembers("the expiry", until, expiries);
-    const body = { token_id: tokenId, expires_at: expiry(until) };
+    const body = { token_id: tokenId, ...expiry(until) };
     return time((await this.#call("PUT", "refresh-token", body)).new_expires_at);
   }
 
@@ -270,7 +281,8 @@ export class TokenAdmin {
     if (!ok) {
       const { code, detail } = answer ?? {};
       if (typeof code !== "string") throw notEdge(status);
-      const ours = code === "bad_master_token" ? "the edge does not accept the master token" : inOurWords(detail);
+      let ours = code === "bad_master_token" ? "the edge does not accept the master token" : inOurWords(detail);
+      if (code === "expires_at_out_of_range") ours += `; here it is ${new Date().toISOString()}`;
       throw new MillraceError(code, ours, { status });
     }
     return typeof answer === "object" && answer !== null ? answer : strange();
@@ -282,13 +294,15 @@ function encoded(query: URLSearchParams): string {
   return query.toString().replaceAll("+", "%20");
 }
 
-/** expiry returns the time in RFC 3339. */
-function expiry({ expiresIn, expiresAt }: Expiry): string {
-  if ((expiresIn === undefined) === (expiresAt === undefined)) bad("one of expiresIn and expiresAt is needed");
-  if (typeof expiresAt === "string") return expiresAt;
-  const at = expiresAt?.getTime() ?? Date.now() + seconds(expiresIn as string | number) * 1000;
-  if (!(Math.abs(at) <= 8.64e15)) bad("expiresAt is no time");
-  return new Date(at).toISOString();
+/** expiry returns the members of a request: a lifetime needs no clock. */
+function expiry({ expiresIn, expiresAt }: Expiry): Json {
+  const life = Math.floor(seconds(expiresIn ?? 1));
+  if (
+    (expiresIn === undefined) === (expiresAt === undefined) ||
+    !(life >= 1 && life + Number(new Date(expiresAt ?? 0)) < 2 ** 53)
+  )
+    bad("one of expiresIn, 1 or more, and expiresAt is needed");
+  return expiresAt ? { expires_at: expiresAt } : { expires_in: life };
 }
 
 function info(t: Json): TokenInfo {

@@ -6,16 +6,24 @@ import { checkMembers } from "./members.js";
 /** What becomes of a message for a subscription whose queue is full. */
 export type QueuePolicy = "drop-oldest" | "drop-newest" | "end";
 
-/** A token, with its expiry if that is known. */
+/**
+ * A token, with its lifetime if that is known: what an edge answers to get-token, and what `issue` of TokenAdmin
+ * returns, are such objects, also as JSON. A member that is not listed here is refused.
+ */
 export interface ProvidedToken {
   readonly token: string;
-  /** A Date, its text, or milliseconds since 1970. */
-  readonly expiresAt?: string | number | Date | undefined;
+  /** From now on: `"1h"`, `"15m"`, `"90s"`, `"1h30m"`, or seconds; more than 0. No clock of a day matters. */
+  readonly expiresIn?: string | number | null | undefined;
+  readonly expires_in?: number | null | undefined;
   /**
-   * From now on, in place of expiresAt: it also holds where the clock of this machine is wrong. `"1h"`,
-   * `"15m"`, `"90s"`, `"1h30m"`, or seconds; more than 0.
+   * Where no lifetime is given: a Date, its text, or milliseconds since 1970. It is read by the clock of this machine,
+   * and renewed too late where that is slow.
    */
-  readonly expiresIn?: string | number | undefined;
+  readonly expiresAt?: string | number | Date | null | undefined;
+  readonly expires_at?: string | null | undefined;
+  readonly tokenId?: string | undefined;
+  readonly token_id?: string | undefined;
+  readonly clamped?: boolean | undefined;
 }
 
 /** A hash of a certificate, as in the browser's WebTransportHash. */
@@ -39,8 +47,8 @@ export interface ConnectOptions {
   /** An access token. */
   readonly token?: string | undefined;
   /**
-   * In place of `token`: gives one when the client connects, and before that one expires; from the end of
-   * a call to the next one it is a second at least. If it throws a LoggedOutError, the client ends.
+   * In place of `token`: gives one when the client connects, before that one expires, and when an edge does not accept
+   * it; from the end of a call to the next one it is a second at least. If it throws a LoggedOutError, the client ends.
    */
   readonly tokenProvider?: (() => Promise<string | ProvidedToken> | string | ProvidedToken) | undefined;
   /** Which may be used, the preferred one first. Default: WebTransport, WebSocket. */
@@ -174,7 +182,7 @@ function path(value: string): string {
   return value;
 }
 
-const notToken = "a token is a string of 1 to 512 letters, digits and .~_+-, and this is none";
+const notToken = "a token is a string of 1 to 512 letters, digits and .~_+-";
 
 /**
  * checkedToken refuses what cannot be a token before a browser repeats it in an error of its own:

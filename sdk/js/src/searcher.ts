@@ -12,7 +12,8 @@ const no = /^(logged_out|ip_not|origin_not|client_not|tls_required|token_revoked
 // Answers that other edges may not give.
 const noHere = /^(unauthorized|token_expired|region_not|protocol_not)/;
 
-// Refusals without a reason are final if this many come in a row, for this long: an edge may be full for a moment.
+// Refusals without a reason, and those of tokens that a provider gives, are final if this many come in a row, for this
+// long: an edge may be full for a moment, and a provider have a token from a cache.
 const ENOUGH = 5;
 const LONG = 60_000; // ms
 const SOON = 120_000; // ms after its beginning
@@ -27,7 +28,7 @@ export class Searcher {
   #edges: string[] = [];
   readonly #refusals = new Map<string, MillraceError>(); // by edge, of the last token
   #token: string | undefined; // that was tried last
-  #row = 0; // refusals without a reason
+  #row = 0; // of such refusals
   #first = 0; // when the first of them came
   readonly #later = new Map<string, number>(); // by edge: until when it has asked to wait
   /** The edges that have said that they drain, until they are seen to be gone or back. */
@@ -133,10 +134,15 @@ export class Searcher {
   hopeless(edge: string, err: MillraceError, moving: boolean): boolean {
     const { code } = err;
     if (code === "unreachable") this.drained.delete(edge);
-    if (code !== "refused") this.#row = 0;
-    else if (moving || this.drained.has(edge)) return false;
-    else if (this.#row++ === 0) this.#first = now();
-    if (no.test(code) || (this.#row >= ENOUGH && now() - this.#first >= LONG)) return true;
+    const stale = code === "unauthorized" && this.#tokens.provided;
+    if (stale) this.#tokens.failed(err);
+    if (stale || code === "refused") {
+      if (moving || this.drained.has(edge)) return false;
+      if (this.#row++ === 0) this.#first = now();
+      return this.#row >= ENOUGH && now() - this.#first >= LONG;
+    }
+    this.#row = 0;
+    if (no.test(code)) return true;
     if (!noHere.test(code)) return false;
     this.#refusals.set(edge, err);
     return this.#edges.every((other) => this.#refusals.has(other));

@@ -45,9 +45,9 @@ export class Session extends SessionState implements Owner<Readers>, Sleeper {
   }
 
   #providerFailed(err: MillraceError): void {
-    const { code, cause } = err;
+    const { code, message, cause } = err;
     if (code !== "logged_out") {
-      this.events.emit("edgeError", { code, detail: "the token provider gave no token", cause });
+      this.events.emit("edgeError", { code, detail: message.slice(code.length + 2), cause });
     } else if (this.since) this.finish(err); // else connect fails with it
   }
 

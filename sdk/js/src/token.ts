@@ -1,10 +1,14 @@
 import { seconds } from "./duration.js";
 import { MillraceError } from "./errors.js";
+import { checkMembers } from "./members.js";
 import { badOption, checkedToken, type ProvidedToken, type Settings } from "./options.js";
 import { abortable, backOff, limited, now, sleep } from "./timers.js";
 
-const LONGEST = 2 ** 31 - 1; // ms of a timer
+const LONGEST = 2 ** 31 - 1; // ms of a timer: a token of weeks is renewed then
 const LEAST = 1000; // ms from the end of a call of the provider to the next one
+
+// What an edge answers to get-token and what TokenAdmin issues, also as JSON.
+const members = "token expiresIn expires_in expiresAt expires_at tokenId token_id clamped";
 
 /**
  * renewAfter says how many ms after it came a token that is good for `life` ms is renewed. `early`, from 0 to 1, spreads
@@ -19,14 +23,13 @@ export function renewAfter(life: number, early: number): number {
 export class TokenSource {
   readonly #settings: Settings;
   readonly #renewed: () => void;
-  readonly #failed: (err: MillraceError) => void;
+  /** Tells of a token that cannot be had, or that an edge does not accept. */
+  readonly failed: (err: MillraceError) => void;
   readonly #end = new AbortController();
   #token: string | undefined;
-  #clock: () => number = now; // of #expires
-  #expires = Infinity;
+  #expires = Infinity; // by now
   #asking: Promise<string> | undefined; // the next call, or the one under way
   #called = false; // it is under way
-  #after: Promise<string> | undefined; // the call after that
   #ended = -Infinity; // the last call, by now
   #timer: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
@@ -39,7 +42,7 @@ export class TokenSource {
     this.#settings = settings;
     this.#token = settings.token;
     this.#renewed = renewed;
-    this.#failed = failed;
+    this.failed = failed;
   }
 
   /** The token that was given last. */
@@ -53,7 +56,7 @@ export class TokenSource {
 
   /** get returns the token; it asks the provider if there is none that is good. */
   get(): Promise<string> {
-    return this.#token !== undefined && this.#clock() < this.#expires ? Promise.resolve(this.#token) : this.ask();
+    return this.#token !== undefined && now() < this.#expires ? Promise.resolve(this.#token) : this.ask();
   }
 
   /** ask asks the provider, once a second at most. The error is `token_provider` or `logged_out`. */
@@ -67,15 +70,8 @@ export class TokenSource {
 
   /** renew is ask, but a call that is under way may be older than the reason to renew: it asks once more. */
   async renew(): Promise<void> {
-    if (this.#asking && this.#called) {
-      this.#after ??= this.#asking
-        .catch(() => {})
-        .then(() => {
-          this.#after = undefined;
-          return this.ask();
-        });
-    }
-    await (this.#after ?? this.ask());
+    if (this.#called) await this.#asking?.catch(() => {});
+    await this.ask();
     this.#renewed();
   }
 
@@ -99,25 +95,27 @@ export class TokenSource {
         this.#wait(Math.max(minBackOff, backOff(++this.#failures + 1, this.#settings)));
       }
       const out = (cause as Error | undefined)?.name === "LoggedOutError"; // of whatever copy of this package
-      const error = out
-        ? new MillraceError("logged_out", "the token provider says that there will be no token", { cause })
-        : new MillraceError("token_provider", "the token provider gave no token", { cause });
-      if (this.#token !== undefined && !signal.aborted) this.#failed(error);
+      const text = `the token provider ${out ? "says that there will be" : "gave"} no token`;
+      const error = new MillraceError(out ? "logged_out" : "token_provider", text, { cause });
+      if (this.#token !== undefined && !signal.aborted) this.failed(error);
       throw error;
     }
   }
 
-  #take({ token, expiresAt, expiresIn }: ProvidedToken): void {
-    const life = expiresIn === undefined ? Infinity : seconds(expiresIn) * 1000;
-    if (!(life > 0)) badOption("expiresIn must be more than 0");
-    const at = expiresAt === undefined || expiresIn !== undefined ? Infinity : new Date(expiresAt).getTime();
-    if (Number.isNaN(at)) badOption("expiresAt is no time");
-    this.#token = checkedToken(token);
-    this.#clock = life < Infinity ? now : Date.now;
-    // In the past: this machine's clock is wrong, and the edge knows better.
-    this.#expires = life < Infinity ? now() + life : at > Date.now() ? at : Infinity;
+  #take(given: ProvidedToken): void {
+    checkMembers("the token provider's answer", given, members);
+    const within = given.expiresIn ?? given.expires_in;
+    const at = given.expiresAt ?? given.expires_at;
+    let life = Infinity;
+    if (within != null) life = seconds(within) * 1000;
+    else if (at != null) life = new Date(at).getTime() - Date.now();
+    // A time in the past: this machine's clock is wrong, and the edge knows better.
+    if (within == null && life <= 0) life = Infinity;
+    if (!(life > 0)) badOption("expiresIn must be above 0, expiresAt a time");
+    this.#token = checkedToken(given.token);
+    this.#expires = now() + life;
     this.#failures = 0;
-    this.#wait(Math.max(LEAST, renewAfter(this.#expires - this.#clock(), Math.random())));
+    this.#wait(Math.max(LEAST, renewAfter(life, Math.random())));
   }
 
   // #wait renews the token after ms, if anything is known of its expiry. The
@@ -125,16 +123,14 @@ export class TokenSource {
   // token_expired, or get finds it out.
   #wait(ms: number): void {
     if (this.#end.signal.aborted || !(ms < Infinity)) return;
+    const before = this.#token;
     this.#timer = setTimeout(
-      () => {
-        if (ms > LONGEST) return this.#wait(ms - LONGEST);
-        const before = this.#token;
+      () =>
         this.ask().then(
           (token) => token !== before && this.#renewed(),
           () => {}, // asked again while there is time
-        );
-      },
-      Math.min(Math.max(ms, 0), LONGEST),
+        ),
+      Math.min(ms, LONGEST),
     );
   }
 

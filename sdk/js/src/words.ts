@@ -1,4 +1,4 @@
-// The members of JSON, as refusals name them, and the fields of this package.
+// The members of JSON, as refusals name them, and the fields of this package that have other names.
 const words: { readonly [member: string]: string } = {
   tenant_grants: "grants",
   tenant_ids: "tenants",
@@ -12,13 +12,15 @@ const words: { readonly [member: string]: string } = {
   allow_protocols: "protocols",
   ingress_kb_per_sec: "ingressKBps",
   egress_kb_per_sec: "egressKBps",
-  created_by: "createdBy",
-  expires_at: "the expiry",
-  token_id: "tokenId",
 };
 
 /** inOurWords returns the detail of a refusal with the fields of this package; undefined: it has none. */
 export function inOurWords(detail: unknown): string | undefined {
   if (typeof detail !== "string") return undefined;
-  return detail.replace(/\bright\./g, "").replace(/\b[a-z]+(_[a-z]+)+\b/g, (word) => words[word] ?? word);
+  return detail
+    .replace(/\bright\./g, "")
+    .replace(
+      /[a-z]+(_[a-z]+)+/g,
+      (word) => words[word] ?? word.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
+    );
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { describe, type TestContext, test } from "node:test";
 import { renewAfter } from "../src/token.js";
 import { Edge, Record } from "./edge.js";
 import { tried } from "./fixture.js";
@@ -107,6 +107,54 @@ describe("token providers", { concurrency: true }, () => {
     assert.equal(asked(), 4);
   });
 
+  // As an edge answers get-token, as TokenAdmin returns it, as JSON has that, and as a backend may write it.
+  const answers = [
+    { token: "AT_1", token_id: "1", expires_at: "2026-01-02T03:04:05Z", expires_in: 1.2 },
+    { token: "AT_1", tokenId: "1", expiresAt: new Date(0), expiresIn: 1.2, clamped: false },
+    { token: "AT_1", tokenId: "1", expiresAt: "1970-01-01T00:00:00.000Z", expiresIn: 1.2, clamped: true },
+    { token: "AT_1", expiresIn: null, expires_in: 1.2, expires_at: null },
+  ];
+  for (const [i, answer] of answers.entries()) {
+    test(`what others call an answer, ${i}: its lifetime counts`, async (t) => {
+      const edge = await Edge.start(t);
+      let asked = 0;
+      const { event } = await tried(t, edge.url, { tokenProvider: () => (asked++ ? "AT_2" : answer) });
+      await event("moved");
+      assert.equal((await edge.peer(1)).token, "AT_2");
+    });
+  }
+
+  test("an expires_at alone", async (t) => {
+    const edge = await Edge.start(t);
+    let asked = 0;
+    const expires_at = new Date(Date.now() + 3000).toISOString();
+    const { event } = await tried(t, edge.url, {
+      tokenProvider: () => (asked++ ? "AT_2" : { token: "AT_1", expires_at }),
+    });
+    await event("moved");
+  });
+
+  test("answers that are refused", async (t) => {
+    const edge = await Edge.start(t);
+    const bad: [answer: unknown, why: RegExp][] = [
+      [{ token: "AT_1", expires: 60 }, /has no "expires": allowed are token, expiresIn, expires_in/],
+      [{ token: "AT_1", ttl: 60 }, /has no "ttl"/],
+      [{ access_token: "AT_1" }, /has no "access_token"/],
+      [null, /must be an object/],
+      [{ token: "AT_1", expires_in: 0 }, /above 0/],
+      [{ token: "AT_1", expiresAt: "soon" }, /a time/],
+    ];
+    for (const [answer, why] of bad) {
+      const failing = tried(t, edge.url, { tokenProvider: () => answer as string });
+      const error: Error = await failing.then(
+        () => assert.fail("accepted"),
+        (err) => err,
+      );
+      assert.equal((error as { code?: string }).code, "token_provider");
+      assert.match(String(error.cause), why);
+    }
+  });
+
   test("a provider that gives no answer", async (t) => {
     const edge = await Edge.start(t);
     const never = new Promise<string>(() => {});
@@ -178,4 +226,38 @@ describe("token providers", { concurrency: true }, () => {
     await event("disconnected"); // the second has yet to subscribe
     await event("reconnected");
   });
+});
+
+// stale tries a provider whose token the edge does not accept any more. The clock goes on by `step` ms at each refusal.
+async function stale(t: TestContext, step: number) {
+  const edge = await Edge.start(t);
+  const clock = performance.now.bind(performance);
+  let offset = 0;
+  t.mock.method(performance, "now", () => clock() + offset);
+  let token = "AT_1";
+  const it = await tried(t, edge.url, { tokenProvider: () => token });
+  let refusals = 0;
+  it.client.on("edgeError", ({ code, detail }) => {
+    assert.deepEqual([code, detail], ["unauthorized", "the edge does not accept the token"]);
+    refusals++;
+    offset += step;
+  });
+  edge.refusal = { status: 401, code: "unauthorized" };
+  edge.accepted = "AT_2";
+  (await edge.peer(0)).kill();
+  return { ...it, refusals: () => refusals, renew: () => (token = "AT_2") };
+}
+
+test("a provider with a stale token is asked again", async (t) => {
+  const { event, renew, refusals } = await stale(t, 1000);
+  await event("edgeError", 7); // many refusals, but not for a minute
+  renew();
+  await event("reconnected");
+  assert.equal(refusals(), 8);
+});
+
+test("a provider that has no other token for a minute: the end", async (t) => {
+  const { client, refusals } = await stale(t, 16_000);
+  assert.equal((await client.closed)?.code, "unauthorized");
+  assert.equal(refusals(), 5);
 });

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import math
 import traceback
 from typing import Any
 
@@ -20,7 +21,12 @@ from .web import closed_port, web
 MASTER = "MT_0123_4567"
 UTC = datetime.timezone.utc
 DAY = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-ISSUED = {"token": "AT_1_2", "token_id": "1", "expires_at": "2026-01-02T03:04:05Z"}
+ISSUED: dict[str, Any] = {
+    "token": "AT_1_2",
+    "token_id": "1",
+    "expires_at": "2026-01-02T03:04:05Z",
+    "expires_in": 86400,
+}
 
 
 async def test_issue() -> None:
@@ -48,7 +54,7 @@ async def test_issue() -> None:
             ingress_kbps=1,
             egress_kbps=2,
         )
-    assert issued == IssuedToken(token="AT_1_2", token_id="1", expires_at=DAY)
+    assert issued == IssuedToken(token="AT_1_2", token_id="1", expires_at=DAY, expires_in=86400)
     assert "AT_1_2" not in repr(issued)
     (call,) = edge.calls
     assert (call.method, call.path, call.headers["authorization"]) == (
@@ -95,6 +101,18 @@ async def test_refresh_and_revoke() -> None:
         ("PUT", "/v1/refresh-token", {"token_id": "1", "expires_at": "2026-01-02T03:04:05Z"}),
         ("DELETE", "/v1/revoke-token", {"token": "AT_1_2"}),
     ]
+
+
+async def test_clocks() -> None:
+    """The edge cuts a lifetime, which is told; and a refusal of a time names both clocks."""
+    refused = {"code": "expires_at_out_of_range", "detail": "it is noon at this edge"}
+    async with web((200, ISSUED), (400, refused)) as edge:
+        admin = TokenAdmin(edge.url, MASTER)
+        issued = await admin.issue(created_by="b", grants=[], expires_in=datetime.timedelta(hours=25))
+        assert (issued.expires_in, issued.clamped) == (86400, True)
+        with pytest.raises(MillraceError, match=r"it is noon at this edge; here it is 20\d\d-.*\+00:00$"):
+            await admin.refresh("1", expires_at=DAY)
+    assert edge.calls[0].body == {"created_by": "b", "right": {"tenant_grants": [], "expires_in": 90000}}
 
 
 async def test_revoke_by_id_and_by_subject() -> None:
@@ -317,6 +335,8 @@ async def test_bad_requests() -> None:
         {"expires_in": 1, "expires_at": DAY},
         {"expires_at": DAY.replace(tzinfo=None)},
         {"expires_in": 1e300},
+        {"expires_in": math.inf},
+        {"expires_in": 0.9},
     ):
         with pytest.raises(MillraceError) as caught:
             await admin.refresh("1", **more)
@@ -331,11 +351,10 @@ async def test_bad_requests() -> None:
 
 
 def test_times() -> None:
-    now = datetime.datetime(2026, 1, 1, tzinfo=UTC)
     zone = datetime.timezone(datetime.timedelta(hours=2))
-    assert expiry(90, None, now) == "2026-01-01T00:01:30Z"
-    assert expiry(datetime.timedelta(hours=1, milliseconds=5), None, now) == "2026-01-01T01:00:00.005000Z"
-    assert expiry(None, DAY.astimezone(zone), now) == "2026-01-02T03:04:05Z"
+    assert expiry(90.9, None) == {"expires_in": 90}
+    assert expiry(datetime.timedelta(hours=25, milliseconds=5), None) == {"expires_in": 90000}
+    assert expiry(None, DAY.astimezone(zone)) == {"expires_at": "2026-01-02T03:04:05Z"}
     assert time("2026-01-02T05:04:05.000000001+02:00") == DAY
     for broken in ("2026-01-02", "2026-13-02T03:04:05Z", 7, None):
         with pytest.raises(MillraceError):

@@ -6,10 +6,11 @@ import asyncio
 import datetime
 import math
 import time
+from typing import Any
 
 import pytest
 
-from millrace import IssuedToken, LoggedOut, Token, connect, events
+from millrace import IssuedToken, LoggedOut, Token, _searcher, connect, events
 from millrace._token import renew_after
 
 from .edge import Edge, edges, everything
@@ -33,12 +34,12 @@ def test_when_a_token_is_renewed() -> None:
 class Provider:
     """Gives what a test says, or raises it; the last one over and over."""
 
-    def __init__(self, *answers: str | Token | Exception) -> None:
+    def __init__(self, *answers: object) -> None:
         self.answers = [*answers]
         self.calls: list[float] = []
         self.called = asyncio.Event()
 
-    async def __call__(self) -> str | Token:
+    async def __call__(self) -> Any:
         self.calls.append(time.monotonic())
         self.called.set()
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
@@ -59,6 +60,18 @@ def in_(seconds: float) -> datetime.datetime:
         lambda: Token("AT_1", expires_at=in_(1.2)),
         lambda: Token("AT_1", expires_at=time.time() + 1.2),
         lambda: Token("AT_1", expires_at=time.time() - 3600, expires_in=1.2),
+        # What an edge answers, what TokenAdmin of this SDK and of the one for TypeScript gives, and JSON of a backend.
+        lambda: {"token": "AT_1", "token_id": "1", "expires_at": "2030-01-31T12:00:00Z", "expires_in": 1.2},
+        lambda: IssuedToken(token="AT_1", token_id="1", expires_at=in_(3600), expires_in=2, clamped=True),
+        lambda: {
+            "token": "AT_1",
+            "tokenId": "1",
+            "expiresAt": "2030-01-31T12:00:00Z",
+            "expiresIn": 2,
+            "clamped": True,
+        },
+        lambda: {"token": "AT_1", "expiresIn": "0h2s", "expires_in": None, "expires_at": None},
+        lambda: {"token": "AT_1", "expires_at": in_(2).isoformat()},
     ],
 )
 async def test_a_new_token_in_time(token: type[Token]) -> None:
@@ -112,6 +125,58 @@ async def test_a_token_that_is_refused_when_the_client_comes_back() -> None:
         assert edge.refusals.all == ["AT_1"]
 
 
+async def test_renewing_while_the_provider_is_asked() -> None:
+    """What it was asked before may be older than the reason to renew."""
+    asked: asyncio.Queue[asyncio.Future[str]] = asyncio.Queue()
+    first = True
+
+    async def provider() -> str:
+        nonlocal first
+        if first:
+            first = False
+            return "AT_1"
+        answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        asked.put_nowait(answer)
+        return await answer
+
+    async with edges(1) as (edge,), tried(edge.url, token_provider=provider) as it:
+        renewals = [asyncio.create_task(it.client.renew_token())]
+        before = await asked.get()
+        renewals += [asyncio.create_task(it.client.renew_token()) for _ in range(2)]
+        await asyncio.sleep(0)
+        before.set_result("AT_1")
+        (await asked.get()).set_result("AT_2")
+        await asyncio.gather(*renewals)
+        assert asked.empty()
+        assert (await it.event("moved")).reason == "token"
+
+
+async def test_a_provider_with_a_stale_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is asked again, with back-off; the client ends after five refusals, and not before a minute."""
+    provider = Provider("AT_1")
+    async with edges(1) as (edge,), tried(edge.url, token_provider=provider) as it:
+        edge.refusal, edge.accepted = (401, "unauthorized"), "AT_2"
+        (await edge.peer(0)).kill()
+        told = await it.event("edge_error", 1)
+        assert (told.code, told.detail) == ("unauthorized", "the edge does not accept the token")
+        provider.answers[0] = "AT_2"
+        await it.event("reconnected")
+
+        step = 16.0
+        refusals = len([name for name in it.events.names if name == "edge_error"])
+        monkeypatch.setattr(
+            _searcher,
+            "now",
+            lambda: time.monotonic() + step * len([n for n in it.events.names if n == "edge_error"]),
+        )
+        edge.accepted = "AT_3"
+        (await edge.peer(1)).kill()
+        error = await it.client.closed()
+        assert error is not None
+        assert error.code == "unauthorized"
+        assert len([name for name in it.events.names if name == "edge_error"]) == refusals + 5
+
+
 async def test_token_expired_and_the_provider_fails() -> None:
     provider = Provider("AT_1", RuntimeError("no"), "AT_2")
     async with edges(1) as (edge,), tried(edge.url, token_provider=provider) as it:
@@ -131,6 +196,13 @@ async def test_providers_that_fail_at_first() -> None:
             Provider("not a token"),
             Provider(Token("AT_1", expires_at=datetime.datetime.now())),  # without a zone
             Provider(Token("AT_1", expires_in=-1)),
+            Provider({"token": "AT_1", "expires": 60}),  # unknown members are refused
+            Provider({"access_token": "AT_1"}),
+            Provider({"token": "AT_1", "expires_in": 0}),
+            Provider({"token": "AT_1", "expires_in": "1d"}),
+            Provider({"token": "AT_1", "expires_at": "soon"}),
+            Provider({}),
+            Provider(None),
         ):
             with refuses("token_provider"):
                 await connect(edge.url, token_provider=provider)

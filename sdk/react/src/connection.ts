@@ -64,7 +64,10 @@ export function follow(
 
 const FIRST = 500; // ms, the bound of the pause before the second attempt; it doubles
 const LONGEST = 15_000; // ms
-const REFUSALS = 5; // attempts; a browser does not say why, so the first ones may have other reasons
+// Refusals without a reason, and of tokens that a provider gives, are final if this many come in a row, for this long:
+// as in a client that reconnects.
+const REFUSALS = 5;
+const REFUSED = 60_000; // ms
 
 // Codes about which another attempt changes nothing, such as origin_not_allowed, token_revoked and tls_required.
 const final = /allowed|protocol|bad_option|unauthorized|expired|revoked|logged_out|tls/;
@@ -79,12 +82,20 @@ export async function dial(
   signal: AbortSignal,
   failed: (error: MillraceError) => void,
 ): Promise<Client> {
+  let refusals = 0;
+  let first = 0;
   for (let attempt = 1; ; attempt++) {
     try {
       return await connect(addresses, { ...options, signal });
     } catch (err) {
       const error = err as MillraceError;
-      if (signal.aborted || final.test(error.code) || (error.code === "refused" && attempt >= REFUSALS)) throw error;
+      const { code } = error;
+      let end = final.test(code);
+      if (code === "refused" || (code === "unauthorized" && options.tokenProvider)) {
+        if (refusals++ === 0) first = performance.now();
+        end = refusals >= REFUSALS && performance.now() - first >= REFUSED;
+      } else refusals = 0;
+      if (signal.aborted || end) throw error;
       failed(error);
     }
     await new Promise((resolve) => {

@@ -408,6 +408,23 @@ test("a first connection that fails is tried again, unless that is of no use", a
   await other.until("closed  unauthorized[ended unauthorized]");
 });
 
+test("a token provider may have another token later", async (t) => {
+  const edge = await Edge.start(t);
+  edge.refusal = { status: 401, code: "unauthorized" };
+  edge.accepted = "AT_2";
+  let token = "AT_1";
+  const { token: _, ...others } = options;
+  const { until } = shown(
+    t,
+    <MillraceProvider addresses={edge.url} options={{ ...others, tokenProvider: () => token }}>
+      <Connection0 />
+    </MillraceProvider>,
+  );
+  await until("connecting  unauthorized");
+  token = "AT_2";
+  await until("connected websocket ");
+});
+
 test("publish", async (t) => {
   const edge = await Edge.start(t);
   let publish: Client["publish"] | undefined;

@@ -97,8 +97,9 @@ class TokenAdmin:
     ) -> IssuedToken:
         """Issue an access token.
 
-        It expires after *expires_in*, a timedelta or seconds, or at *expires_at*, a time with its
-        zone; at most 24 hours ahead. *subject* says whose the token is, by any id of the application's, 1 to
+        It expires after *expires_in*, a timedelta or seconds, at least 1: a fraction is cut off, and more than 24
+        hours means 24 hours. Or it expires at *expires_at*, a time with its zone, at most 24 hours ahead by the
+        clock of the edge. *subject* says whose the token is, by any id of the application's, 1 to
         128 bytes without control characters, and None if it is nobody's: subscribers see it as the sender of a
         message, and who is present has its name. *info* is about the subject, for operators and hooks, and for
         those who may see that it is present: at most 1,024 bytes as JSON. Empty *ip_masks*, *regions*, *origins*
@@ -110,6 +111,7 @@ class TokenAdmin:
             raise bad_option("a subject is not empty")
         if info is not None and not isinstance(info, Mapping):
             raise bad_option("info must be a mapping")
+        end = expiry(expires_in, expires_at)
         right: dict[str, Any] = {
             "tenant_grants": [grant_body(grant) for grant in listed(grants)],
             "allow_ip_masks": names("ip_masks", ip_masks),
@@ -118,7 +120,7 @@ class TokenAdmin:
             "allow_protocols": names("protocols", protocols),
             "ingress_kb_per_sec": ingress_kbps,
             "egress_kb_per_sec": egress_kbps,
-            "expires_at": _expiry(expires_in, expires_at),
+            **end,
         }
         body = {
             "created_by": created_by,
@@ -130,10 +132,13 @@ class TokenAdmin:
         answer = await self._call(
             "POST", "/v1/get-token", {key: value for key, value in body.items() if value or value == {}}
         )
+        granted = number(answer["expires_in"]) if "expires_in" in answer else None
         return IssuedToken(
             token=text(answer.get("token")),
             token_id=text(answer.get("token_id")),
             expires_at=time(answer.get("expires_at")),
+            expires_in=granted,
+            clamped=granted is not None and granted < int(end.get("expires_in", 0)),
         )
 
     async def refresh(
@@ -144,7 +149,7 @@ class TokenAdmin:
         expires_at: datetime.datetime | None = None,
     ) -> datetime.datetime:
         """Prolong a valid token, by its id; open connections go on. Return when it expires now."""
-        body = {"token_id": token_id, "expires_at": _expiry(expires_in, expires_at)}
+        body = {"token_id": token_id, **expiry(expires_in, expires_at)}
         return time((await self._call("PUT", "/v1/refresh-token", body)).get("new_expires_at"))
 
     async def revoke(self, token: str) -> None:
@@ -242,6 +247,9 @@ class TokenAdmin:
                 response.status, response.headers.get("Retry-After"), response.body[:MAX_PROBLEM]
             )
             refused.text = in_our_words(refused.text)
+            if refused.code == "expires_at_out_of_range":
+                here = datetime.datetime.now(datetime.timezone.utc)
+                refused.text += f"; here it is {here.isoformat(timespec='seconds')}"
             raise refused
         try:
             answer = json.loads(response.body)
@@ -268,7 +276,3 @@ def _may_work_elsewhere(err: MillraceError) -> bool:
     if err.code == "read_only":
         return True
     return err.code in ("unreachable", "timeout") if err.status is None else err.status in (502, 503, 504)
-
-
-def _expiry(expires_in: datetime.timedelta | float | None, expires_at: datetime.datetime | None) -> str:
-    return expiry(expires_in, expires_at, datetime.datetime.now(datetime.timezone.utc))

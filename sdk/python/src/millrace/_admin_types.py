@@ -37,9 +37,17 @@ class IssuedToken:
     """The secret, which is told only here."""
     token_id: str
     expires_at: datetime.datetime
+    """By the clock of the edge."""
+    expires_in: int | None = None
+    """Seconds from the answer to then: pass these on, and not expires_at, which others read by other clocks.
+
+    None: the edge is of an earlier version.
+    """
+    clamped: bool = False
+    """The edge has cut the lifetime that was asked for to its limit."""
 
     def __repr__(self) -> str:
-        return f"IssuedToken(token_id={self.token_id!r}, expires_at={self.expires_at!r})"
+        return f"IssuedToken(token_id={self.token_id!r}, expires_in={self.expires_in!r})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,22 +83,20 @@ class TokenInfo:
 def expiry(
     expires_in: datetime.timedelta | float | None,
     expires_at: datetime.datetime | None,
-    now: datetime.datetime,
-) -> str:
-    """Return an expiry as the REST API takes it. The error is `bad_option`."""
+) -> dict[str, int | str]:
+    """Return an expiry as the REST API takes it: a lifetime needs no clock. The error is `bad_option`."""
     if (expires_in is None) == (expires_at is None):
         raise bad_option("one of expires_in and expires_at is needed")
     try:
         if expires_at is None:
-            life = (
-                expires_in
-                if isinstance(expires_in, datetime.timedelta)
-                else datetime.timedelta(seconds=expires_in or 0)
-            )
-            expires_at = now + life
+            life = expires_in.total_seconds() if isinstance(expires_in, datetime.timedelta) else expires_in
+            seconds = int(life or 0)
+            if not 1 <= seconds < 2**53:
+                raise bad_option("expires_in is a second or more")
+            return {"expires_in": seconds}
         if expires_at.tzinfo is None:
             raise bad_option("expires_at needs a time zone")
-        return expires_at.astimezone(datetime.timezone.utc).isoformat().replace("+00:00", "Z")
+        return {"expires_at": expires_at.astimezone(datetime.timezone.utc).isoformat().replace("+00:00", "Z")}
     except (AttributeError, TypeError, ValueError, OverflowError):
         raise bad_option("expires_in is a timedelta or seconds, expires_at a datetime with a zone") from None
 

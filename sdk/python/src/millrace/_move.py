@@ -49,7 +49,7 @@ async def move(
             try:
                 to = await s.searcher.open(edge)
             except MillraceError as err:
-                if s.searcher.hopeless(edge, err):
+                if s.searcher.hopeless(edge, err, True):
                     raise
                 continue
         if to.alive:

@@ -20,6 +20,11 @@ _NO = re.compile(r"ip_not|origin_not|client_not|tls_required|token_revoked|bad_o
 _NO_HERE = re.compile(r"unauthorized|token_expired|region_not|protocol_not")
 _STALE = ("unauthorized", "token_expired")
 
+# Refusals of tokens that a provider gives are final if this many come in a row, for this long: the provider
+# may have a token from a cache.
+_ENOUGH = 5
+_LONG = 60.0  # seconds
+
 _SOON = 120.0  # seconds after its beginning
 
 
@@ -43,6 +48,8 @@ class Searcher:
         self._edges: list[str] = []
         self._refusals: set[str] = set()  # the edges that refused the last token
         self._token: str | None = None  # that was tried last
+        self._row = 0  # refusals of tokens that the provider gave
+        self._first = 0.0  # when the first of them came
         self._not_before: dict[str, float] = {}  # when edges ask to be tried again
 
     async def first(self) -> Connection:
@@ -120,6 +127,7 @@ class Searcher:
         if c.error is not None:
             raise c.error.again()  # it came with its end
         self._refusals.clear()
+        self._row = 0
         return c
 
     def note_silent(self, c: Connection, heard: bool = False) -> None:
@@ -131,8 +139,17 @@ class Searcher:
         if c.transport == "webtransport" and (heard or now() - c.begun < _SOON):
             self._dialer.prefer(c.edge, c.transport if heard else "websocket")
 
-    def hopeless(self, edge: str, err: MillraceError) -> bool:
-        """Say whether an error of open leaves nothing to try."""
+    def hopeless(self, edge: str, err: MillraceError, moving: bool = False) -> bool:
+        """Say whether an error of open leaves nothing to try; moving: there is a connection yet."""
+        if err.code == "unauthorized" and self._tokens.provided:
+            self._tokens.failed(err)
+            if moving:
+                return False
+            if self._row == 0:
+                self._first = now()
+            self._row += 1
+            return self._row >= _ENOUGH and now() - self._first >= _LONG
+        self._row = 0
         if _NO.match(err.code):
             return True
         if not _NO_HERE.match(err.code):

@@ -8,10 +8,12 @@ import datetime
 import inspect
 import math
 import random
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from ._admin_types import IssuedToken
+from ._admin_types import time as read_time
 from ._handlers import Handlers
 from ._timers import back_off, limited, now
 from .errors import LoggedOut, MillraceError, bad_option
@@ -49,12 +51,13 @@ class TokenSource:
         self._s = s
         self._handlers = handlers
         self._renewed = renewed
-        self._failed = failed
+        self.failed = failed
+        """Tells of a token that cannot be had, or that an edge does not accept."""
         self.token = s.token
         """The token that was given last."""
         self._expires = math.inf  # by the clock that does not go back
-        self._expires_day = math.inf  # in seconds since 1970
         self._asking: asyncio.Task[str | MillraceError] | None = None
+        self._called = False  # the provider has been called for it
         self._timer: asyncio.TimerHandle | None = None
         self._asked = -math.inf  # when the last call of the provider ended
         self._failures = 0
@@ -66,7 +69,7 @@ class TokenSource:
 
     async def get(self) -> str:
         """Return the token; ask the provider if there is none that is good."""
-        if self.token is not None and now() < self._expires and time.time() < self._expires_day:
+        if self.token is not None and now() < self._expires:
             return self.token
         return await self.ask()
 
@@ -82,7 +85,12 @@ class TokenSource:
         raise result.again()
 
     async def renew(self) -> None:
-        """Ask the provider; tell if it gave another token."""
+        """Ask the provider; tell if it gave another token.
+
+        A call that is under way may be older than the reason to renew: it is asked once more.
+        """
+        if self._called and self._asking is not None:
+            await asyncio.wait({self._asking})
         before = self.token
         if await self.ask() != before:
             self._renewed()
@@ -98,7 +106,7 @@ class TokenSource:
                 self._failures += 1
                 self._wait(max(self._s.min_back_off, back_off(self._failures + 1, self._s)))
             if not self._over and (self.token is not None or error.code == "logged_out"):
-                self._failed(error)
+                self.failed(error)
             return error
         finally:
             self._asking = None
@@ -108,14 +116,13 @@ class TokenSource:
         if provider is None:
             raise bad_option("there is no token provider")
         try:
+            self._called = True
             given = provider()
             if inspect.isawaitable(given):
                 given = await limited(given, self._s.connect_timeout)
-            if isinstance(given, IssuedToken):
-                given = Token(given.token, given.expires_at)
-            token = given if isinstance(given, Token) else Token(given)
+            token = as_token(given)
             value = checked_token(token.token)
-            life, day = _life(token)
+            life = _life(token)
         except LoggedOut as err:
             raise MillraceError("logged_out", "the token provider says so", cause=err) from err
         except asyncio.TimeoutError as err:
@@ -123,9 +130,9 @@ class TokenSource:
         except Exception as err:
             raise MillraceError("token_provider", "the token provider failed", cause=err) from err
         finally:
-            self._asked = now()
+            self._asked, self._called = now(), False
         self.token = value
-        self._expires, self._expires_day = now() + life, day
+        self._expires = now() + life
         self._failures = 0
         self._wait(max(_LEAST, renew_after(life, random.random())))  # noqa: S311
         return value
@@ -165,16 +172,48 @@ class TokenSource:
             self._asking.cancel()
 
 
-def _life(token: Token) -> tuple[float, float]:
-    """Return for how long a token is good, and until when by the clock of the day."""
+def as_token(given: object) -> Token:
+    """Return what a provider gives as a token. The error is `bad_option`."""
+    if isinstance(given, Token):
+        return given
+    if isinstance(given, IssuedToken):
+        return Token(given.token, given.expires_at, given.expires_in)
+    if isinstance(given, str):
+        return Token(given)
+    if not isinstance(given, Mapping):
+        raise bad_option("a token provider gives a str, a Token, an IssuedToken, or what an edge answered")
+    for name in given:
+        if name not in _MEMBERS:
+            shown = repr(name)[:34]
+            raise bad_option(f"the token provider's answer has no {shown}: allowed are {', '.join(_MEMBERS)}")
+    within, at = (
+        given.get(camel) if given.get(camel) is not None else given.get(snake)
+        for camel, snake in (("expiresIn", "expires_in"), ("expiresAt", "expires_at"))
+    )
+    if isinstance(within, str):
+        parts = _DURATION.fullmatch(within)
+        if parts is None:
+            raise bad_option('expires_in is seconds, or hours, minutes and seconds such as "1h30m" or "90s"')
+        within = sum(int(part or 0) * unit for part, unit in zip(parts.groups(), (3600, 60, 1), strict=True))
+    return Token(given.get("token", ""), read_time(at) if isinstance(at, str) else at, within)
+
+
+_DURATION = re.compile(r"(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?", re.ASCII)
+
+# What an edge answers to get-token, and what TokenAdmin of any SDK returns, also as JSON.
+_MEMBERS = ("token", "expires_in", "expiresIn", "expires_at", "expiresAt", "token_id", "tokenId", "clamped")
+
+
+def _life(token: Token) -> float:
+    """Return for how long a token is good, in seconds."""
     within, at = token.expires_in, token.expires_at
     if within is not None:
         seconds = within.total_seconds() if isinstance(within, datetime.timedelta) else float(within)
         if math.isnan(seconds) or seconds <= 0:
             raise bad_option("expires_in must be above zero")
-        return seconds, math.inf
+        return seconds
     if at is None:
-        return math.inf, math.inf
+        return math.inf
     if isinstance(at, datetime.datetime):
         if at.tzinfo is None:
             raise bad_option("expires_at needs a time zone")
@@ -184,4 +223,4 @@ def _life(token: Token) -> tuple[float, float]:
         raise bad_option("expires_at is no time")
     # In the past: this machine's clock is wrong, and the edge knows better.
     left = day - time.time()
-    return (left, day) if left > 0 else (math.inf, math.inf)
+    return left if left > 0 else math.inf

@@ -6,7 +6,7 @@ import datetime
 import math
 import re
 import ssl as tls
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -24,11 +24,14 @@ POLICIES = ("drop-oldest", "drop-newest", "end")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token, with the time of its expiry if that is known. With both, expires_in counts."""
+    """A token, with its lifetime if that is known. With both, expires_in counts."""
 
     token: str
     expires_at: datetime.datetime | float | None = None
-    """A time with its zone, or seconds since 1970."""
+    """A time with its zone, or seconds since 1970, read by the clock of this machine.
+
+    It is renewed too late where that is slow; a time in the past is ignored.
+    """
     expires_in: datetime.timedelta | float | None = None
     """From now on, in seconds; it does not depend on the clock of this machine."""
 
@@ -36,10 +39,17 @@ class Token:
         return f"Token(expires_at={self.expires_at!r}, expires_in={self.expires_in!r})"
 
 
-TokenProvider = Callable[[], str | Token | IssuedToken | Awaitable[str | Token | IssuedToken]]
-"""Gives a token when the client connects, and before that one expires; LoggedOut ends the client.
+Provided = str | Token | IssuedToken | Mapping[str, Any]
+"""What a token provider gives: a mapping is what an edge answers to get-token.
 
-It may be one that a TokenAdmin has issued.
+It has `token`, and may have `expires_in` in seconds, `expires_at` in RFC 3339, `token_id` and `clamped`,
+also with the names that the SDK for TypeScript writes, `expiresIn` and so on; other members are refused.
+"""
+
+TokenProvider = Callable[[], Provided | Awaitable[Provided]]
+"""Gives a token when the client connects, before that one expires, and when an edge does not accept it.
+
+LoggedOut ends the client.
 """
 
 
