@@ -183,7 +183,7 @@ inside chmod 0644 /run/ca.crt
 issue() {
 	over_tls https://127.0.0.1/v1/get-token \
 		-H "Authorization: Bearer $(sed 's/^MILLRACE_MASTER_TOKEN=//' "$1")" -H 'Content-Type: application/json' \
-		-d '{"created_by":"soak","right":{"expires_at":"'"$(date -u -d '+1 hour' +%FT%TZ)"'","egress_kb_per_sec":1024,"tenant_grants":[
+		-d '{"created_by":"soak","right":{"expires_in":3600,"egress_kb_per_sec":1024,"tenant_grants":[
 			{"tenant_ids":["room"],"allow_channels_pub":["news.#"],"allow_channels_sub":["news.#"],"allow_channels_history":["news.#"]}]}}' |
 		sed 's/.*"token":"\([^"]*\)".*/\1/'
 }

@@ -33,7 +33,7 @@ async function giveToken(request, response) {
   }
   const channels = ["cursors.*", "news.#"];
   try {
-    const { token, expiresAt } = await admin.issue({
+    const { token, expiresIn } = await admin.issue({
       createdBy: "backend-node",
       subject: name || undefined,
       expiresIn: "15m",
@@ -48,7 +48,7 @@ async function giveToken(request, response) {
       ],
     });
     response.writeHead(200, { "Content-Type": "application/json", "Cache-Control": "no-store" });
-    response.end(JSON.stringify({ token, expiresAt }));
+    response.end(JSON.stringify({ token, expiresIn }));
   } catch (error) {
     console.error(error.message); // for us; the browser need not know
     response.writeHead(503).end("no token can be had now\n");

@@ -11,7 +11,7 @@ import asyncio
 import os
 from contextlib import AsyncExitStack
 
-from millrace import Connecting, Grant, Message, Token, TokenAdmin, connect
+from millrace import Connecting, Grant, IssuedToken, Message, TokenAdmin, connect
 
 EDGE = "http://localhost:8080"  # of make dev
 TENANT = "demo.room"
@@ -42,11 +42,10 @@ async def main() -> None:
 def open_client(admin: TokenAdmin, **rights: list[str]) -> Connecting:
     """Gives each its own connection, as if it were its own process, and tokens as long as it lives."""
 
-    async def token_provider() -> Token:
-        issued = await admin.issue(
+    async def token_provider() -> IssuedToken:
+        return await admin.issue(
             created_by="workers", expires_in=15 * 60, grants=[Grant(tenants=[TENANT], **rights)]
         )
-        return Token(issued.token, expires_at=issued.expires_at)
 
     return connect(EDGE, token_provider=token_provider)
 

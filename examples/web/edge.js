@@ -22,5 +22,5 @@ export async function join(status, { name = "" } = {}) {
 async function token(name) {
   const answer = await fetch("/token", { method: "POST", body: new URLSearchParams({ name }) });
   if (!answer.ok) throw new Error(await answer.text());
-  return answer.json(); // {token, expiresAt}
+  return answer.json(); // the token and its lifetime
 }

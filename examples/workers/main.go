@@ -92,7 +92,7 @@ func connect(ctx context.Context, admin *client.TokenAdmin, grant client.Grant) 
 			if err != nil {
 				return client.AccessToken{}, err
 			}
-			return client.AccessToken{Token: issued.Token, ExpiresAt: issued.ExpiresAt}, nil
+			return client.AccessToken{Token: issued.Token, ExpiresIn: issued.ExpiresIn}, nil
 		},
 	})
 }

@@ -152,7 +152,7 @@ export function driver({ connect, LoggedOutError, TokenAdmin }, emit) {
     },
     async refresh({ addresses: [address], master, tokenId, seconds }) {
       const admin = new TokenAdmin(address, master);
-      const expiresAt = await admin.refresh(tokenId, { expiresAt: new Date(Date.now() + 1000 * seconds) });
+      const expiresAt = await admin.refresh(tokenId, { expiresIn: seconds });
       return { expiresAt: expiresAt.toISOString() };
     },
     revoke: ({ addresses: [address], master, token }) => new TokenAdmin(address, master).revoke(token),

@@ -261,8 +261,7 @@ class Driver:
         return {"token": issued.token, "tokenId": issued.token_id, "expiresAt": issued.expires_at.isoformat()}
 
     async def refresh(self, addresses, master, tokenId, seconds, **_):
-        expires = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds)
-        return {"expiresAt": (await self.admin(addresses, master).refresh(tokenId, expires_at=expires)).isoformat()}
+        return {"expiresAt": (await self.admin(addresses, master).refresh(tokenId, expires_in=seconds)).isoformat()}
 
     async def revoke(self, addresses, master, token, **_):
         await self.admin(addresses, master).revoke(token)

@@ -20,7 +20,7 @@ from pathlib import Path
 import uvicorn
 from fastapi import FastAPI, Header, HTTPException, Response
 from fastapi.staticfiles import StaticFiles
-from millrace import Client, Grant, Token, TokenAdmin, connect
+from millrace import Client, Grant, IssuedToken, TokenAdmin, connect
 from model import model
 from pydantic import BaseModel, Field
 
@@ -80,14 +80,13 @@ def channel(answer: str) -> str:
 admin = TokenAdmin(EDGE, os.environ["MILLRACE_MASTER_TOKEN"])
 
 
-async def own_token() -> Token:
+async def own_token() -> IssuedToken:
     """A token for the backend itself: the client asks for the next one in time."""
-    issued = await admin.issue(
+    return await admin.issue(
         created_by="streaming",
         expires_in=FOR_15_MINUTES,
         grants=[Grant(tenants=[TENANT], publish=["chat.answers.*"])],
     )
-    return Token(issued.token, expires_at=issued.expires_at)
 
 
 @asynccontextmanager
@@ -115,7 +114,7 @@ async def ask(question: Question, sec_fetch_site: str | None = Header(None)) -> 
 
 
 @app.post("/token")
-async def token(response: Response, sec_fetch_site: str | None = Header(None)) -> dict[str, str]:
+async def token(response: Response, sec_fetch_site: str | None = Header(None)) -> dict[str, str | int | None]:
     """Gives a page a token. Your own login decides who gets one, and for what."""
     own_pages_only(sec_fetch_site)
     issued = await admin.issue(
@@ -124,7 +123,7 @@ async def token(response: Response, sec_fetch_site: str | None = Header(None)) -
         grants=[Grant(tenants=[TENANT], subscribe=["chat.answers.?"], history=["chat.answers.?"])],
     )
     response.headers["Cache-Control"] = "no-store"
-    return {"token": issued.token, "expiresAt": issued.expires_at.isoformat()}
+    return {"token": issued.token, "expires_in": issued.expires_in}
 
 
 app.mount("/", StaticFiles(directory=Path(__file__).parent / "page/dist", html=True))

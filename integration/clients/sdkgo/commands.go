@@ -115,7 +115,7 @@ func (c *driven) administer(ctx context.Context, command clientdriver.Command, a
 		})
 		answer.Token, answer.TokenID, expires = issued.Token, issued.TokenID, issued.ExpiresAt
 	case "refresh":
-		expires, err = admin.Refresh(ctx, command.TokenID, client.Expiry{At: time.Now().Add(life)})
+		expires, err = admin.Refresh(ctx, command.TokenID, client.Expiry{In: life})
 	case "revoke":
 		err = admin.Revoke(ctx, command.Token)
 	case "list":

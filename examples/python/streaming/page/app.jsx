@@ -10,7 +10,7 @@ const TENANT = "demo.room";
 async function tokenProvider() {
   const answer = await fetch("/token", { method: "POST" });
   if (!answer.ok) throw new Error(await answer.text());
-  return answer.json(); // {token, expiresAt}
+  return answer.json(); // the token and its lifetime
 }
 const options = { tokenProvider };
 
