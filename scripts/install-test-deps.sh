@@ -3,8 +3,9 @@
 # checkout: the third-party clients that the integration tests drive, playwright-core
 # for Node, websockets and aioquic for Python, in the versions pinned in
 # integration/clients, and from Debian, as root or with sudo, the browsers Chromium and
-# Firefox, nginx and HAProxy, none of them as a service, and systemd-analyze, which checks
-# the unit of the packages. It also builds @millrace/client (sdk/js) and links it there, as it does millrace-client (sdk/python),
+# Firefox, systemd-analyze, which checks the unit of the packages, libfaketime, which shifts a
+# program's clock, and the servers nginx and HAProxy, none of which starts as a service. It
+# also builds @millrace/client (sdk/js) and links it there, as it does millrace-client (sdk/python),
 # and builds @millrace/react (sdk/react). Needs Node 20 and Python 3.10 or newer. Installs
 # nothing that is already there.
 #
@@ -71,11 +72,12 @@ browser() { # variable, package
 browser CHROMIUM chromium
 browser FIREFOX firefox-esr
 if [[ $OSTYPE == linux* ]]; then
+	command -v systemd-analyze >/dev/null || packages+=(systemd)
+	compgen -G '/usr/lib/*/faketime/libfaketimeMT.so.1' >/dev/null || packages+=(libfaketime)
 	for server in nginx haproxy; do
 		[[ -x /usr/sbin/$server ]] || packages+=("$server")
 	done
 fi
-[[ $OSTYPE != linux* ]] || command -v systemd-analyze >/dev/null || packages+=(systemd)
 
 if [[ ${#packages[@]} -gt 0 ]]; then
 	root=()

@@ -36,6 +36,7 @@ var scenarios = []scenario{
 	{name: "token provider", needs: "token-provider moves", play: provider},
 	{name: "renewing the token now", needs: "token-provider renew-token moves", play: renewsNow},
 	{name: "relative expiry", needs: "token-provider expires-in moves", play: expiresIn},
+	{name: "stale token", needs: "token-provider reconnect", play: staleToken},
 	{name: "logged out", needs: "token-provider logged-out", play: loggedOut},
 	{name: "token admin", browser: true, only: "websocket", needs: "token-admin", play: tokenAdmin},
 

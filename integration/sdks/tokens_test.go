@@ -111,6 +111,21 @@ func expiresIn(s *stage) {
 	renewed(s, sdk.Command{ExpiresAt: harness.In(time.Hour), ExpiresIn: 6000}, func(*sdk.Client) {})
 }
 
+// A provider that still gives a token that has expired is asked again, until it has another one.
+func staleToken(s *stage) {
+	issued := s.Edges[0].IssueAnywhere(harness.Object{"tenant_ids": []string{s.Tenant}})
+	s.Edges[0].Refresh(s.Edges[0].Master, issued.TokenID, harness.In(2*time.Second)).Decode(s.T, http.StatusOK, new(harness.Object))
+	stale := sdk.Command{Token: issued.Token}
+	c := provided(s, stale)
+	c.Event("disconnected")
+	for range 3 {
+		give(c, stale)
+	}
+	c.Never("ended")
+	give(c, sdk.Command{Token: s.Token()})
+	c.Event("reconnected")
+}
+
 // A provider that says that there will be no token any more ends the client.
 func loggedOut(s *stage) {
 	const why = "nobody is logged in"
