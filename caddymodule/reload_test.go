@@ -169,7 +169,7 @@ func authenticateLate(t *testing.T, url string, trusted *tls.Config, token strin
 	config := trusted.Clone()
 	config.NextProtos = []string{"h3"}
 	conn, err := quic.DialAddr(ctx, strings.TrimPrefix(url, "https://"), config, &quic.Config{
-		EnableDatagrams: true, EnableStreamResetPartialDelivery: true,
+		EnableDatagrams: true, EnableStreamResetPartialDelivery: true, InitialPacketSize: 1200,
 	})
 	must(t, err)
 	t.Cleanup(func() { _ = conn.CloseWithError(0, "") })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -111,9 +112,11 @@ func talk(t *testing.T, f func(c *websocket.Conn)) func(http.ResponseWriter, *ht
 		}
 		upgrader := websocket.Upgrader{Subprotocols: []string{wire.Subprotocol}}
 		c, err := upgrader.Upgrade(w, r, nil)
-		if err != nil {
+		if wrong := (websocket.HandshakeError{}); errors.As(err, &wrong) {
 			t.Error(err)
-			return
+		}
+		if err != nil {
+			return // likewise below
 		}
 		defer c.Close()
 		if c.Subprotocol() != wire.Subprotocol {

@@ -6,6 +6,8 @@ import (
 	"net"
 
 	"github.com/quic-go/quic-go"
+
+	"github.com/millrace/millrace/internal/dial"
 )
 
 // Network opens the connections of a client in place of the machine's own: package edgetest
@@ -21,7 +23,7 @@ type Network struct {
 }
 
 // machine is the Network of the machine.
-var machine = &Network{Dial: new(net.Dialer).DialContext}
+var machine = &Network{Dial: func(ctx context.Context, _, address string) (net.Conn, error) { return dial.TCP(ctx, address) }}
 
 // dialTLS is Dial and a TLS handshake.
 func (n *Network) dialTLS(ctx context.Context, network, address string, config *tls.Config) (net.Conn, error) {
@@ -39,7 +41,7 @@ func (n *Network) dialTLS(ctx context.Context, network, address string, config *
 
 func (n *Network) dialQUIC(ctx context.Context, address string, tls *tls.Config, config *quic.Config) (*quic.Conn, error) {
 	if n.DialPacket == nil {
-		return quic.DialAddr(ctx, address, tls, config)
+		return dial.QUIC(ctx, address, tls, config)
 	}
 	socket, to, err := n.DialPacket(ctx, address)
 	if err != nil {

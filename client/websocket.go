@@ -29,17 +29,20 @@ type webSocket struct {
 
 func (s *settings) dialWebSocket(ctx context.Context, origin, token string) (link, error) {
 	w := &webSocket{}
+	unwatch := func() bool { return true }
+	opened := func(conn net.Conn, err error) (net.Conn, error) {
+		if err != nil {
+			return nil, err
+		}
+		unwatch = context.AfterFunc(ctx, func() { _ = conn.Close() }) // gorilla looks at the deadline alone
+		w.raw = newCorked(conn)
+		return w.raw, nil
+	}
 	dialer := websocket.Dialer{
 		Subprotocols:   []string{wire.Subprotocol},
 		ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10,
-		// No proxy: the token goes to the edge that the application named.
 		NetDialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			conn, err := s.Network.Dial(ctx, network, addr)
-			if err != nil {
-				return nil, err
-			}
-			w.raw = newCorked(conn)
-			return w.raw, nil
+			return opened(s.Network.Dial(ctx, network, addr))
 		},
 		NetDialTLSContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			config := s.tls.Clone()
@@ -47,18 +50,16 @@ func (s *settings) dialWebSocket(ctx context.Context, origin, token string) (lin
 			if config.ServerName == "" {
 				config.ServerName = hostName(origin)
 			}
-			conn, err := s.Network.dialTLS(ctx, network, addr, config)
-			if err != nil {
-				return nil, err
-			}
-			w.raw = newCorked(conn)
-			return w.raw, nil
+			return opened(s.Network.dialTLS(ctx, network, addr, config))
 		},
 	}
 	url := "ws" + strings.TrimPrefix(origin, "http") + s.Paths.WebSocket
 	conn, res, err := dialer.DialContext(ctx, url, http.Header{"Authorization": {"Bearer " + token}})
 	if res != nil && res.Body != nil {
 		defer res.Body.Close()
+	}
+	if !unwatch() && err == nil {
+		err = ctx.Err()
 	}
 	switch {
 	case err == nil:

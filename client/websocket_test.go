@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -199,5 +200,36 @@ func TestNearestEdge(t *testing.T) {
 		for _, addresses := range [][]string{{far, near}, {list + "/edges"}} {
 			equal(t, "took", n.mustConnect(nil, addresses...).Edge(), near)
 		}
+	})
+}
+
+// An edge takes a connection, and answers nothing.
+func TestWebSocketHandshakeIsGivenUp(t *testing.T) {
+	bubble(t, "a context that is cancelled", func(t *testing.T, _ *world) {
+		n := newInternet(t)
+		edge := n.script(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		ctx, cancel := context.WithCancel(t.Context())
+		start := time.Now()
+		time.AfterFunc(time.Second, cancel)
+		o := Options{Token: "AT_a", Transports: []Transport{WebSocket}, TLS: n.tls, Network: n.network()}
+		wantError(t, errorOf(Connect(ctx, []string{edge}, o)), context.Canceled)
+		equal(t, "given up after", time.Since(start), time.Second)
+	})
+	bubble(t, "Close", func(t *testing.T, w *world) {
+		n := newInternet(t)
+		silent := false
+		c := n.mustConnect(w.told, n.script(func(w http.ResponseWriter, r *http.Request) {
+			if silent {
+				<-r.Context().Done()
+				return
+			}
+			silent = true
+			talk(t, func(*websocket.Conn) {})(w, r)
+		}))
+		event[Disconnected](w)
+		time.Sleep(time.Second) // it connects again
+		start := time.Now()
+		c.Close()
+		equal(t, "closed after", time.Since(start), 0)
 	})
 }

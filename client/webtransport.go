@@ -13,6 +13,7 @@ import (
 	"github.com/quic-go/quic-go/http3"
 	"github.com/quic-go/webtransport-go"
 
+	"github.com/millrace/millrace/internal/dial"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -44,7 +45,7 @@ func (s *settings) dialWebTransport(ctx context.Context, origin, token string) (
 	conn, err := s.Network.dialQUIC(ctx, hostPort(origin), config, &quic.Config{
 		EnableDatagrams: true, EnableStreamResetPartialDelivery: true, // WebTransport asks for both
 		KeepAlivePeriod: 10 * time.Second, MaxIdleTimeout: 30 * time.Second,
-		HandshakeIdleTimeout: s.ConnectTimeout,
+		HandshakeIdleTimeout: s.ConnectTimeout, InitialPacketSize: dial.InitialPacketSize,
 	})
 	if err != nil {
 		return nil, unreachable(err)

@@ -3,10 +3,12 @@ package client
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -34,7 +36,7 @@ func (n *internet) scriptWT(serve func(s *webtransport.Server, w http.ResponseWr
 	})
 	server.H3 = &http3.Server{
 		TLSConfig:  http3.ConfigureTLSConfig(&tls.Config{Certificates: n.own}),
-		QUICConfig: &quic.Config{EnableDatagrams: true, EnableStreamResetPartialDelivery: true},
+		QUICConfig: &quic.Config{EnableDatagrams: true, EnableStreamResetPartialDelivery: true, InitialPacketSize: 1200},
 		Handler:    mux,
 	}
 	webtransport.ConfigureHTTP3Server(server.H3)
@@ -171,4 +173,20 @@ func TestReadMessage(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	wantError(t, errorOf(read([]byte{0xff, 0, 0, 0})), ErrProtocol)
+}
+
+// The first packet passes a tunnel whose MTU is 1,280 (docs/networks.md).
+func TestFirstPacketOfWebTransport(t *testing.T) {
+	t.Parallel()
+	socket, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	must(t, err)
+	defer socket.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	o := Options{Token: "AT_a", Transports: []Transport{WebTransport}}
+	done := async(func() error { return errorOf(Connect(ctx, []string{"https://" + socket.LocalAddr().String()}, o)) })
+	size, _, err := socket.ReadFrom(make([]byte, 2000))
+	noError(t, err)
+	equal(t, "bytes of the first packet", size, 1200)
+	cancel()
+	wantError(t, <-done, context.Canceled)
 }

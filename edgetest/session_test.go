@@ -260,7 +260,7 @@ func dialWebTransport(e *edgetest.Edge, network *client.Network, header http.Hea
 	}
 	tls := e.TLS()
 	tls.ServerName, tls.NextProtos = strings.TrimPrefix(e.URL(), "https://"), []string{http3.NextProtoH3}
-	conn, err := quic.Dial(ctx, socket, to, tls, &quic.Config{EnableDatagrams: true, EnableStreamResetPartialDelivery: true, KeepAlivePeriod: 10 * time.Second})
+	conn, err := quic.Dial(ctx, socket, to, tls, &quic.Config{EnableDatagrams: true, EnableStreamResetPartialDelivery: true, InitialPacketSize: 1200, KeepAlivePeriod: 10 * time.Second})
 	if err != nil {
 		return nil, nil, nil, errors.Join(err, socket.Close())
 	}

@@ -80,7 +80,7 @@ func TestStuckAnswer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	conn, err := quic.DialAddr(ctx, address.JoinHostPort(0), clientTLS, &quic.Config{
-		EnableDatagrams: true, EnableStreamResetPartialDelivery: true,
+		EnableDatagrams: true, EnableStreamResetPartialDelivery: true, InitialPacketSize: 1200,
 		InitialStreamReceiveWindow: 1, MaxStreamReceiveWindow: 1, HandshakeIdleTimeout: testTimeout,
 	})
 	must(t, err)

@@ -62,7 +62,7 @@ func TestEarlyData(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 		defer cancel()
 		to := &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(address.StartPort)}
-		conn, err := transport.DialEarly(ctx, to, config, &quic.Config{HandshakeIdleTimeout: testTimeout})
+		conn, err := transport.DialEarly(ctx, to, config, &quic.Config{HandshakeIdleTimeout: testTimeout, InitialPacketSize: 1200})
 		must(t, err)
 		defer func() { _ = conn.CloseWithError(0, "") }()
 		stream, err := conn.OpenStream()

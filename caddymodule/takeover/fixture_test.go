@@ -95,7 +95,7 @@ var clientTLS = &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h3"}
 
 func dial(ctx context.Context, address caddy.NetworkAddress) (*quic.Conn, error) {
 	return quic.DialAddr(ctx, address.JoinHostPort(0), clientTLS, &quic.Config{
-		EnableDatagrams: true, EnableStreamResetPartialDelivery: true, HandshakeIdleTimeout: testTimeout,
+		EnableDatagrams: true, EnableStreamResetPartialDelivery: true, InitialPacketSize: 1200, HandshakeIdleTimeout: testTimeout,
 	})
 }
 

@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"context"
 	"errors"
 	"net"
 	"strings"
@@ -111,5 +112,27 @@ func TestNoTokenInErrors(t *testing.T) {
 	var refusal *RefusedError
 	if !errors.As(err, &refusal) || refusal.Status != 400 || strings.Contains(err.Error(), token) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// The first packet passes a tunnel whose MTU is 1,280 (docs/networks.md).
+func TestFirstPacketOfWebTransport(t *testing.T) {
+	socket, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { // ends with ctx
+		_, err := EdgeDriver(EdgeOptions{URL: "https://" + socket.LocalAddr().String()}).Dial(ctx)
+		done <- err
+	}()
+	if size, _, err := socket.ReadFrom(make([]byte, 2000)); size != 1200 || err != nil {
+		t.Errorf("the first packet has %d bytes, want 1200; %v", size, err)
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }

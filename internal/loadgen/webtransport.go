@@ -10,6 +10,7 @@ import (
 	"github.com/quic-go/quic-go/http3"
 	"github.com/quic-go/webtransport-go"
 
+	"github.com/millrace/millrace/internal/dial"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -26,8 +27,9 @@ type webTransport struct {
 func (d *edgeDriver) dialWebTransport(ctx context.Context) (link, error) {
 	config := d.target.TLS.Clone()
 	config.NextProtos = []string{http3.NextProtoH3}
-	conn, err := quic.DialAddr(ctx, d.target.hostPort(), config, &quic.Config{
+	conn, err := dial.QUIC(ctx, d.target.hostPort(), config, &quic.Config{
 		EnableDatagrams: true, EnableStreamResetPartialDelivery: true, // as WebTransport requires
+		InitialPacketSize:    dial.InitialPacketSize,
 		HandshakeIdleTimeout: connectTimeout, // ctx is the limit, also where both ends are slow
 	})
 	if err != nil {
