@@ -117,7 +117,7 @@ func openAdmin(ctx context.Context, address, method, path, contentType string, c
 	}
 	transport := &http.Transport{ // no proxy: the call goes only to this endpoint
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			var d net.Dialer
+			d := net.Dialer{Timeout: adminTimeout} // also where the answer may take longer
 			return d.DialContext(ctx, e.network, e.address)
 		},
 		DisableKeepAlives: true,

@@ -66,7 +66,7 @@ func findEndpoint(ctx context.Context, given string) (adminEndpoint, error) {
 			tried = append(tried, fmt.Sprintf("%s (%s): %v", candidate.address, candidate.from, err))
 			continue
 		}
-		var d net.Dialer
+		d := net.Dialer{Timeout: adminTimeout} // also where the answer may take longer
 		conn, err := d.DialContext(ctx, e.network, e.address)
 		if err == nil {
 			return e, conn.Close()

@@ -1,10 +1,14 @@
 package nats
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"time"
 
 	nats "github.com/nats-io/nats.go"
+
+	"github.com/millrace/millrace/internal/dial"
 )
 
 // A connection that breaks silently is noticed after this many pings without an answer.
@@ -52,11 +56,26 @@ func (l *Link) options(purpose string) (list []nats.Option, release func() error
 		}
 	}
 	if l.server == nil {
-		return list, func() error { return nil }, nil
+		// NATS's client would look names up without a limit, and holds its lock meanwhile.
+		names := dial.NewPatient()
+		return append(list, nats.SkipHostLookup(), nats.SetCustomDialer(dialer{names})), func() error {
+			names.Close()
+			return nil
+		}, nil
 	}
 	inProcess, release, err := l.server.OpenServer()
 	if err != nil {
 		return nil, nil, fmt.Errorf("embedded NATS server: %w", err)
 	}
 	return append(list, inProcess), release, nil
+}
+
+// dialer is a nats.CustomDialer.
+type dialer struct{ names *dial.Patient }
+
+// Dial implements nats.CustomDialer.
+func (d dialer) Dial(_, address string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), nats.DefaultTimeout)
+	defer cancel()
+	return d.names.Dial(ctx, address)
 }
