@@ -92,6 +92,7 @@ soak_upgrade() {
 soak_networks() {
 	scripts/install-test-deps.sh
 	integration networks -count="${MILLRACE_ROUNDS:-20}" -parallel 2 -run "TestNetworks/${MILLRACE_KINDS:-.*/.*}/^(${MILLRACE_CASES:-.*})$"
+	integration networks -run 'TestTunnel$|TestSilentNameServer$|TestAddresses$'
 }
 
 ## how late messages come, and how long they stay away, with loss and distance, by transport

@@ -34,6 +34,9 @@ const (
 
 const tenant, channel = "paint.room", "numbers"
 
+// edgeName is another name of each edge, which no name server knows.
+const edgeName = "edge.names.test"
+
 // lab is two edges and a machine for a client.
 type lab struct {
 	*testing.T
@@ -44,7 +47,7 @@ type lab struct {
 
 var possible = sync.OnceValue(netlab.Possible)
 
-func startLab(t *testing.T) *lab {
+func newLab(t *testing.T) *lab {
 	t.Helper()
 	if err := possible(); err != nil {
 		t.Skipf("no network namespaces here: %v", err)
@@ -52,19 +55,32 @@ func startLab(t *testing.T) *lab {
 	n, err := netlab.New(3)
 	testcheck.Must(t, err)
 	t.Cleanup(func() { testcheck.NoError(t, n.Close()) })
+	return &lab{T: t, network: n}
+}
+
+func startLab(t *testing.T) *lab {
+	t.Helper()
+	l := newLab(t)
+	n := l.network
 	nats := natstest.Server(t, func(o *server.Options) { o.Host = n.Machine(0).IP })
 	joins := func(e *harness.Edge) { e.Store, e.Broker = "nats", "nats "+nats.ClientURL() }
-	l := &lab{T: t, network: n, near: startEdge(t, n.Machine(nearMachine), joins)}
+	l.near = startEdge(t, n.Machine(nearMachine), joins)
 	l.far = startEdge(t, n.Machine(farMachine), joins, harness.WithMaster(l.near.Edge))
-	admin, err := client.NewTokenAdmin(l.far.plain(), l.far.Master, client.WithPlaintext())
+	l.issue()
+	return l
+}
+
+// issue makes the token of the clients.
+func (l *lab) issue() {
+	l.Helper()
+	admin, err := client.NewTokenAdmin(l.near.plain(), l.near.Master, client.WithPlaintext())
 	l.near.Must(err)
-	issued, err := admin.Issue(t.Context(), client.IssueRequest{
+	issued, err := admin.Issue(l.Context(), client.IssueRequest{
 		CreatedBy: "networks", ExpiresIn: time.Hour,
 		Grants: []client.Grant{{Tenants: []string{"room"}, Publish: []string{"#"}, Subscribe: []string{"#"}}},
 	})
 	l.near.Must(err)
 	l.token = issued.Token
-	return l
 }
 
 // treat treats packets between the client and the near edge so.
@@ -85,14 +101,15 @@ func startEdge(t *testing.T, m netlab.Machine, options ...harness.Option) *edge 
 	inside, err := filepath.Abs("testdata/inside")
 	testcheck.Must(t, err)
 	caddyfile := strings.NewReplacer(
+		"https://localhost:{{.HTTPS}} {", "https://"+m.IP+":{{.HTTPS}}, https://"+edgeName+":{{.HTTPS}}, https://*."+edgeName+":{{.HTTPS}} {",
 		"admin localhost:{{.Admin}}", "admin localhost:2019\n\tdefault_sni "+m.IP, "localhost:{{", m.IP+":{{",
 		"allow_ip_masks 127.0.0.0/8", "",
 		"\tpubsub {", "\tpubsub {\n\t\tallow_plaintext", "\tpubsub\n", "\tpubsub\n\tpubsub_ready\n",
 	).Replace(harness.DefaultCaddyfile)
-	e := &edge{harness.StartEdge(t, caddyfile, append(options, harness.ForBrowsers, func(e *harness.Edge) {
+	e := &edge{harness.StartEdge(t, caddyfile, append([]harness.Option{harness.ForBrowsers, func(e *harness.Edge) {
 		e.Program, e.Bind = inside, m.IP
 		e.Env = append(e.Env, "NETNS="+m.Namespace, "MILLRACE="+program("millrace"))
-	})...), m}
+	}}, options...)...), m}
 	e.Poll("the edge to be ready", func() bool {
 		response, err := http.Get(e.plain() + "/ready")
 		if err == nil {
@@ -100,6 +117,15 @@ func startEdge(t *testing.T, m netlab.Machine, options ...harness.Option) *edge 
 		}
 		return err == nil && response.StatusCode == http.StatusOK
 	})
+	for _, name := range []string{m.IP, edgeName, "x." + edgeName} {
+		e.Poll("its certificates", func() bool {
+			conn, err := tls.Dial("tcp", strings.TrimPrefix(e.url(), "https://"), &tls.Config{InsecureSkipVerify: true, ServerName: name})
+			if err == nil {
+				_ = conn.Close()
+			}
+			return err == nil
+		})
+	}
 	return e
 }
 
@@ -142,8 +168,8 @@ func (l *lab) publish(at *edge, every time.Duration, size int) (halt func() int)
 	}
 }
 
-// subscriber is a client in its machine that connects and subscribes, and ends with the test.
-func (l *lab) subscriber(k sdk.Kind, edges ...*edge) *sdk.Sub {
+// driver is a client in its machine that has yet to connect, and ends with the test.
+func (l *lab) driver(k sdk.Kind) *sdk.Client {
 	l.Helper()
 	machine, root := l.network.Machine(clientMachine), l.near.RootFile()
 	var cmd *exec.Cmd
@@ -152,6 +178,8 @@ func (l *lab) subscriber(k sdk.Kind, edges ...*edge) *sdk.Sub {
 		cmd = machine.Command(program("sdkgo"))
 	case "node":
 		cmd = machine.Command("node", "clients/sdk_node.mjs")
+	case "python":
+		cmd = machine.Command("clients/.venv/bin/python", "clients/sdk_python.py")
 	default: // the driver adds the environment of this process
 		cmd = machine.Command("env", hostEnv+"="+k.Where, os.Args[0], "-test.run=^TestBrowserHost$")
 	}
@@ -161,6 +189,13 @@ func (l *lab) subscriber(k sdk.Kind, edges ...*edge) *sdk.Sub {
 	l.near.Must(err)
 	c.Host = driver
 	l.Cleanup(func() { testcheck.NoError(l.T, driver.End()) })
+	return c
+}
+
+// subscriber is a client in its machine that connects and subscribes, and ends with the test.
+func (l *lab) subscriber(k sdk.Kind, edges ...*edge) *sdk.Sub {
+	l.Helper()
+	c := l.driver(k)
 	connect := sdk.Command{Cmd: "connect", Options: &sdk.Options{Token: l.token, Transports: []string{k.Transport}}}
 	if k.Transport == "webtransport" {
 		connect.Options.Transports = append(connect.Options.Transports, "websocket")

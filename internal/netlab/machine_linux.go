@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"strconv"
 	"sync"
 	"syscall"
 
@@ -49,6 +51,32 @@ func (m Machine) Command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	return cmd
+}
+
+// SetFile writes a file of /etc, such as resolv.conf or hosts, that the processes of the machine
+// have in place of this one's. One that is new is seen by processes that start later.
+func (m Machine) SetFile(name, text string) error {
+	if m.Namespace == "" {
+		return errors.New("that would be the file of this process")
+	}
+	dir := filesOf(m.Namespace)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)
+}
+
+// filesOf is where ip netns exec looks for files of /etc (ip-netns(8)).
+func filesOf(ns string) string { return "/etc/netns/" + ns }
+
+// SetMTU sets the MTU of the machine's device, as that of a tunnel, in bytes.
+func (m Machine) SetMTU(mtu int) error {
+	return m.ip("link", "set", m.device, "mtu", strconv.Itoa(mtu))
+}
+
+// AddIPv6 gives the machine a second address.
+func (m Machine) AddIPv6(address string) error {
+	return m.ip("addr", "add", address+"/64", "dev", m.device, "nodad")
 }
 
 // ip runs the command ip for the machine.

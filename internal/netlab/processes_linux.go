@@ -96,11 +96,11 @@ func children() (map[int][]int, error) {
 	return list, nil
 }
 
-// removeNamespace ends the processes in a namespace, and removes it.
+// removeNamespace ends the processes in a namespace, and removes it with its files.
 func removeNamespace(ns string) error {
 	pids, _ := processes(ns)
 	for _, pid := range pids {
 		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
 	}
-	return ip("netns", "del", ns)
+	return errors.Join(ip("netns", "del", ns), os.RemoveAll(filesOf(ns)))
 }

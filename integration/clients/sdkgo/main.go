@@ -23,7 +23,12 @@ import (
 func main() {
 	err := run(os.Stdin, os.Stdout)
 	if err == nil {
-		err = goleak.Find()
+		// Nobody waits for a lookup that was given up; package net lets it run for 5 s.
+		var lookups []goleak.Option
+		for _, name := range []string{"lookupIPAddr.func2", "goLookupIPCNAMEOrder", "tryOneName"} {
+			lookups = append(lookups, goleak.IgnoreAnyFunction("net.(*Resolver)."+name))
+		}
+		err = goleak.Find(lookups...)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sdkgo:", err)
