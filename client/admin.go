@@ -36,6 +36,7 @@ type adminOptions struct {
 	tls       *tls.Config
 	plaintext bool
 	client    *http.Client
+	proxy     string
 }
 
 // WithTLS sets the certificates to trust and what else a TLS client can set.
@@ -49,8 +50,14 @@ func WithPlaintext() AdminOption {
 	return func(o *adminOptions) { o.plaintext = true }
 }
 
-// WithHTTPClient sends the requests with a client of the application: for a proxy,
-// say. It is copied, and follows no redirects. WithTLS does not count then.
+// WithProxy sends the requests through a forward proxy, by CONNECT. See [Options.Proxy], also for
+// the default.
+func WithProxy(url string) AdminOption {
+	return func(o *adminOptions) { o.proxy = url }
+}
+
+// WithHTTPClient sends the requests with a client of the application. It is copied, and
+// follows no redirects. WithTLS and WithProxy do not count then.
 func WithHTTPClient(client *http.Client) AdminOption {
 	return func(o *adminOptions) { o.client = client }
 }
@@ -96,7 +103,11 @@ func NewTokenAdmin(address, masterToken string, opts ...AdminOption) (*TokenAdmi
 	if o.tls == nil {
 		o.tls = &tls.Config{}
 	}
-	admin.http = httpClient(o.tls, machine)
+	proxies, err := newProxies(o.proxy)
+	if err != nil {
+		return nil, err
+	}
+	admin.http = httpClient(dialer{machine, proxies, o.tls})
 	return admin, nil
 }
 

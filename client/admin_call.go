@@ -105,7 +105,7 @@ func transferError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ended(ctx, "the edge does not answer in time")
 	}
-	return &Error{Code: CodeUnreachable, Text: "the edge does not answer", Err: err}
+	return unreachable("the edge does not answer", err)
 }
 
 // adminWords makes of the members of JSON, as refusals name them, the fields of this package.

@@ -31,7 +31,7 @@ func (n *internet) admin(origins ...string) *TokenAdmin {
 	n.t.Helper()
 	admin, err := NewTokenAdmin(origins[0], masterToken, WithFailover(origins[1:]...))
 	must(n.t, err)
-	admin.http = httpClient(&tls.Config{}, n.network())
+	admin.http = httpClient(dialer{network: n.network(), tls: &tls.Config{}})
 	n.t.Cleanup(admin.http.CloseIdleConnections)
 	return admin
 }

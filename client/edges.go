@@ -34,7 +34,7 @@ func newEdges(s *settings, addresses []string) (*edges, error) {
 		}
 		e.addresses = append(e.addresses, a)
 	}
-	e.http = httpClient(s.tls, s.Network)
+	e.http = httpClient(s.dialer)
 	return e, nil
 }
 
@@ -94,7 +94,7 @@ func (e *edges) fetch(ctx context.Context, a address) ([]string, error) {
 	}
 	res, err := e.http.Do(req)
 	if err != nil {
-		return nil, &Error{Code: CodeUnreachable, Text: "the list of edges", Err: err}
+		return nil, unreachable("the list of edges", err)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
@@ -159,8 +159,8 @@ func (e *edges) transports(origin string) []Transport {
 	defer e.mu.Unlock()
 	var order []Transport
 	for _, t := range e.s.Transports {
-		if t == WebTransport && !secure(origin) {
-			continue // there is no HTTP/3 without TLS
+		if t == WebTransport && !e.s.hasHTTP3(origin) {
+			continue
 		}
 		if t == e.transport[origin] {
 			order = slices.Insert(order, 0, t)

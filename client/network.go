@@ -31,12 +31,7 @@ func (n *Network) dialTLS(ctx context.Context, network, address string, config *
 	if err != nil {
 		return nil, err
 	}
-	secured := tls.Client(conn, config)
-	if err := secured.HandshakeContext(ctx); err != nil {
-		_ = conn.Close()
-		return nil, err
-	}
-	return secured, nil
+	return handshake(ctx, conn, config)
 }
 
 func (n *Network) dialQUIC(ctx context.Context, address string, tls *tls.Config, config *quic.Config) (*quic.Conn, error) {

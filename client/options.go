@@ -91,7 +91,15 @@ type Options struct {
 	// AllowPlaintext accepts http:// for hosts that are not on loopback, although
 	// the token can be read on the way.
 	AllowPlaintext bool
-	// Network opens the connections, in tests. Default: that of the machine.
+	// Proxy is the URL of a forward proxy through which all edges are reached, over WebSocket by
+	// CONNECT: http://host:3128, or with a user and a password http://user:password@host:3128.
+	// Default: the one of the environment variable HTTPS_PROXY, for https:// addresses that are
+	// neither on loopback nor in NO_PROXY; both are read by Connect. [NoProxy]: none. A proxy has
+	// no UDP, so an edge behind one is not tried over WebTransport; where Transports has
+	// WebTransport alone, it is tried without the proxy of the environment.
+	Proxy string
+	// Network opens the connections, in tests: of these, the environment's proxy is for none.
+	// Default: that of the machine.
 	Network *Network
 
 	// OnEvent is called for what happens to the connection, one event after the
@@ -168,6 +176,7 @@ type Paths struct {
 type settings struct {
 	Options
 	tls     *tls.Config // never nil, without NextProtos
+	dialer  dialer
 	dial    dialFunc
 	measure func(ctx context.Context, client *http.Client, url string) (time.Duration, error)
 	watch   *watcher // nil: nobody looks whether the machine slept
@@ -249,8 +258,25 @@ func (o Options) settings() (*settings, error) {
 		return nil, badOption("a Network needs both Dial and DialPacket")
 	default:
 		s.watch = nil
+		if s.Proxy == "" {
+			s.Proxy = NoProxy
+		}
 	}
+	proxies, err := newProxies(s.Proxy)
+	if err != nil {
+		return nil, err
+	}
+	if proxies.option != nil && !slices.Contains(s.Transports, WebSocket) {
+		return nil, badOption("WebTransport does not go through a Proxy: Transports needs websocket")
+	}
+	s.dialer = dialer{s.Network, proxies, s.tls}
 	return s, nil
+}
+
+// hasHTTP3 reports whether an edge may be reached over WebTransport: with TLS, and not through a
+// proxy.
+func (s *settings) hasHTTP3(origin string) bool {
+	return secure(origin) && (s.dialer.proxies.ofEdge(origin) == nil || !slices.Contains(s.Transports, WebSocket))
 }
 
 // features is the line that turns on what the client wants of an edge.

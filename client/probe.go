@@ -2,20 +2,23 @@ package client
 
 import (
 	"context"
-	"crypto/tls"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"time"
 )
 
 // httpClient is for requests to edges. It follows no redirect, which could lead
-// a token elsewhere, and uses no proxy.
-func httpClient(config *tls.Config, network *Network) *http.Client {
+// a token elsewhere.
+func httpClient(d dialer) *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
-			DialContext: network.Dial, TLSClientConfig: config.Clone(), ForceAttemptHTTP2: true, Proxy: nil,
-			IdleConnTimeout: 30 * time.Second, MaxIdleConnsPerHost: 4,
+			DialContext: d.plain,
+			DialTLSContext: func(ctx context.Context, _, address string) (net.Conn, error) {
+				return d.secure(ctx, address, "h2", "http/1.1")
+			},
+			ForceAttemptHTTP2: true, IdleConnTimeout: 30 * time.Second, MaxIdleConnsPerHost: 4,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

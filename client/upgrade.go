@@ -26,7 +26,7 @@ type upgrade struct {
 
 // wantsUpgrade reports whether the client prefers WebTransport to what it has.
 func (c *Client) wantsUpgrade() bool {
-	if c.current == nil || c.current.transport != WebSocket || !secure(c.current.edge) {
+	if c.current == nil || c.current.transport != WebSocket || !c.s.hasHTTP3(c.current.edge) {
 		return false
 	}
 	at := slices.Index(c.s.Transports, WebTransport)

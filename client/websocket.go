@@ -42,15 +42,10 @@ func (s *settings) dialWebSocket(ctx context.Context, origin, token string) (lin
 		Subprotocols:   []string{wire.Subprotocol},
 		ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10,
 		NetDialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			return opened(s.Network.Dial(ctx, network, addr))
+			return opened(s.dialer.plain(ctx, network, addr))
 		},
-		NetDialTLSContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			config := s.tls.Clone()
-			config.NextProtos = []string{"http/1.1"}
-			if config.ServerName == "" {
-				config.ServerName = hostName(origin)
-			}
-			return opened(s.Network.dialTLS(ctx, network, addr, config))
+		NetDialTLSContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
+			return opened(s.dialer.secure(ctx, addr, "http/1.1"))
 		},
 	}
 	url := "ws" + strings.TrimPrefix(origin, "http") + s.Paths.WebSocket
@@ -66,7 +61,7 @@ func (s *settings) dialWebSocket(ctx context.Context, origin, token string) (lin
 	case res != nil && errors.Is(err, websocket.ErrBadHandshake):
 		return nil, refused(res) // gorilla has read up to 1 KiB of the body
 	default:
-		return nil, &Error{Code: CodeUnreachable, Text: "no WebSocket to the edge", Err: err}
+		return nil, unreachable("no WebSocket to the edge", err)
 	}
 	w.conn = conn
 	conn.SetReadLimit(maxMessage)

@@ -74,8 +74,12 @@ needs_for_check() {
 	}
 	browser Chromium CHROMIUM chromium
 	browser Firefox FIREFOX firefox-esr
-	if [[ $OSTYPE == linux* ]] && ! has systemd-analyze && { ! installs || [[ ${#missing[@]} -gt 0 ]]; }; then
-		lacks 'systemd-analyze, which comes with systemd' systemd
+	if [[ $OSTYPE == linux* ]] && { ! installs || [[ ${#missing[@]} -gt 0 ]]; }; then
+		has systemd-analyze || lacks 'systemd-analyze, which comes with systemd' systemd
+		has tinyproxy || lacks tinyproxy tinyproxy-bin
+		[[ -x /usr/sbin/nginx ]] || lacks nginx nginx
+		[[ -x /usr/sbin/haproxy ]] || lacks HAProxy haproxy
+		compgen -G '/usr/lib/*/faketime/libfaketimeMT.so.1' >/dev/null || lacks libfaketime libfaketime
 	fi
 }
 [[ $for == test ]] || needs_for_check

@@ -4,8 +4,8 @@
 # for Node, websockets and aioquic for Python, in the versions pinned in
 # integration/clients, and from Debian, as root or with sudo, the browsers Chromium and
 # Firefox, systemd-analyze, which checks the unit of the packages, libfaketime, which shifts a
-# program's clock, and the servers nginx and HAProxy, none of which starts as a service. It
-# also builds @millrace/client (sdk/js) and links it there, as it does millrace-client (sdk/python),
+# program's clock, and the proxies nginx, HAProxy and tinyproxy, none of which starts as a
+# service. It also builds @millrace/client (sdk/js) and links it there, as it does millrace-client (sdk/python),
 # and builds @millrace/react (sdk/react). Needs Node 20 and Python 3.10 or newer. Installs
 # nothing that is already there.
 #
@@ -73,6 +73,7 @@ browser CHROMIUM chromium
 browser FIREFOX firefox-esr
 if [[ $OSTYPE == linux* ]]; then
 	command -v systemd-analyze >/dev/null || packages+=(systemd)
+	command -v tinyproxy >/dev/null || packages+=(tinyproxy-bin)
 	compgen -G '/usr/lib/*/faketime/libfaketimeMT.so.1' >/dev/null || packages+=(libfaketime)
 	for server in nginx haproxy; do
 		[[ -x /usr/sbin/$server ]] || packages+=("$server")
@@ -87,7 +88,7 @@ if [[ ${#packages[@]} -gt 0 ]]; then
 	if ! command -v apt-get >/dev/null || ! "${root[@]}" true 2>/dev/null; then
 		echo "this script cannot install ${packages[*]} here. On Debian, as root: apt-get install ${packages[*]}." \
 			'Elsewhere: install Chromium or Chrome, and Firefox, and set CHROMIUM and FIREFOX to their programs;' \
-			'systemd-analyze comes with systemd' >&2
+			'systemd-analyze comes with systemd, and tinyproxy with a package of its name' >&2
 		exit 1
 	fi
 	"${root[@]}" apt-get update

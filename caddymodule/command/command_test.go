@@ -115,6 +115,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"subscribe", "--url", "ftp://localhost/ws", "a"}, "--url: must begin with wss://"},
 		{[]string{"subscribe", "--url", "wss://localhost/ws", "--transport", "webtransport", "a"}, "--transport: webtransport needs a URL with https://"},
 		{[]string{"subscribe", "--url", "wss://localhost/ws?a=b", "a"}, "--url: must be like wss://"},
+		{[]string{"subscribe", "--proxy", "http://user:secret@proxy.test", "a"}, "--proxy: must have no user and password"},
 		{[]string{"subscribe", "--insecure", "--ca", "x", "a"}, "cannot be combined"},
 		{[]string{"publish", "a.*"}, "channel: "},
 		{[]string{"publish", "a", "b", "c"}, "wrong number of arguments"},

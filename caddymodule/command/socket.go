@@ -17,8 +17,8 @@ import (
 
 // socketFlags are the flags of the commands that connect to an edge as a client.
 type socketFlags struct {
-	url, ca, tenant, transport text
-	insecure                   bool
+	url, ca, tenant, transport, proxy text
+	insecure                          bool
 }
 
 const defaultURL = "wss://localhost:8443/ws"
@@ -29,6 +29,8 @@ func (f *socketFlags) add(cmd *cobra.Command) {
 	cmd.Flags().Var(&f.transport, "transport", "webtransport or websocket (default: by the scheme of --url; for https:// the first to answer)")
 	cmd.Flags().Var(&f.tenant, "tenant", "tenant, by its physical name")
 	cmd.Flags().Var(&f.ca, "ca", caUsage)
+	cmd.Flags().Var(&f.proxy, "proxy", "forward proxy to go through, like http://host:3128, or none (default: $HTTPS_PROXY unless\n"+
+		"$NO_PROXY has the edge, with https:// and wss://; a password goes only there)")
 	cmd.Flags().BoolVar(&f.insecure, "insecure", false, "trust any certificate: only for tests, since the token can be stolen")
 }
 
@@ -78,7 +80,10 @@ func (f *socketFlags) target() (endpoint, error) {
 	default:
 		return endpoint{}, usagef("--url: must begin with wss://, ws://, https:// or http://")
 	}
-	e.address = u.String()
+	if strings.Contains(string(f.proxy), "@") {
+		return endpoint{}, usagef("--proxy: must have no user and password, which other users of this machine could see: put such a URL into $HTTPS_PROXY")
+	}
+	e.address, e.options.Proxy = u.String(), string(f.proxy)
 	switch f.transport {
 	case "":
 	case text(client.WebSocket):

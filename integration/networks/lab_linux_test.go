@@ -168,18 +168,19 @@ func (l *lab) publish(at *edge, every time.Duration, size int) (halt func() int)
 	}
 }
 
-// driver is a client in its machine that has yet to connect, and ends with the test.
-func (l *lab) driver(k sdk.Kind) *sdk.Client {
+// driver is a client in its machine that has yet to connect, and ends with the test. Variables of
+// its environment are NAME=value.
+func (l *lab) driver(k sdk.Kind, variables ...string) *sdk.Client {
 	l.Helper()
 	machine, root := l.network.Machine(clientMachine), l.near.RootFile()
 	var cmd *exec.Cmd
 	switch k.Where {
 	case "go":
-		cmd = machine.Command(program("sdkgo"))
+		cmd = machine.Command("env", append(variables, program("sdkgo"))...)
 	case "node":
-		cmd = machine.Command("node", "clients/sdk_node.mjs")
+		cmd = machine.Command("env", append(variables, "node", "clients/sdk_node.mjs")...)
 	case "python":
-		cmd = machine.Command("clients/.venv/bin/python", "clients/sdk_python.py")
+		cmd = machine.Command("env", append(variables, "clients/.venv/bin/python", "clients/sdk_python.py")...)
 	default: // the driver adds the environment of this process
 		cmd = machine.Command("env", hostEnv+"="+k.Where, os.Args[0], "-test.run=^TestBrowserHost$")
 	}
