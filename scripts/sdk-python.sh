@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds millrace-client in sdk/python, a wheel and an sdist in sdk/python/dist, and checks
-# it: format, lint, types, tests, the packages as they would be published, that the wheel
+# it: format, lint, types, tests on asyncio's event loop and on uvloop, the packages as they would be published, that the wheel
 # works where it is installed, and its documentation. With the argument build it only
 # builds; with test it only runs the types and tests of the sources; with check it does
 # everything else. Needs Python 3.10 or newer with its module
@@ -80,13 +80,12 @@ build | test | check | '') ;;
 esac
 
 # tests writes the results of single tests to the file $MILLRACE_RESULTS, if there is one.
-tests() {
+tests() { # flags of pytest
 	local results plugin=()
-	quiet .venv/bin/mypy
 	[[ -z ${MILLRACE_RESULTS:-} ]] || plugin=(-p pytest_results)
 	# More tests at a time than there are cores: they wait most of the time.
 	if ! results=$(PYTHONPATH=src:../../scripts/testing PYTHONDONTWRITEBYTECODE=1 \
-		.venv/bin/python -X dev -m pytest -n 6 "${plugin[@]}" 2>&1); then
+		.venv/bin/python -X dev -m pytest -n 6 "${plugin[@]}" "$@" 2>&1); then
 		printf '%s\n' "$results"
 		exit 1
 	fi
@@ -94,11 +93,12 @@ tests() {
 }
 
 venv python3 .venv requirements-dev.txt
-[[ ${1:-} == build || ${1:-} == check ]] || tests
+[[ ${1:-} == build || ${1:-} == check ]] || { quiet .venv/bin/mypy && tests; }
 [[ ${1:-} != test ]] || exit 0
 build
 [[ ${1:-} != build ]] || exit 0
 
+tests --loop=uvloop
 quiet .venv/bin/ruff format --check .
 quiet .venv/bin/ruff check .
 quiet .venv/bin/twine check --strict dist/*

@@ -1,13 +1,30 @@
-"""Runs tests that are coroutines, each in a loop of its own, and checks that they leave no task."""
+"""Runs tests that are coroutines, each in a loop of its own, and checks that they leave no task.
+
+With --loop=uvloop, all loops of the tests are uvloop's, also those of millrace.sync.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
+import warnings
 from collections.abc import Coroutine
 from typing import Any
 
 import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--loop", choices=("asyncio", "uvloop"), default="asyncio", help="whose event loops")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--loop") == "uvloop":
+        import uvloop
+
+        with warnings.catch_warnings():  # later versions of Python have no policies, but these have
+            warnings.simplefilter("ignore", DeprecationWarning)
+            asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from millrace import Client, _connect, _dial, connect
+from millrace import Client, _connect, _dial, _race, connect
 from millrace._link import Dial
+from millrace._resolve import Target
 from millrace.options import settings
 
 from .edge import Edge, at, edges, everything
@@ -114,25 +115,26 @@ async def test_sockets(monkeypatch: pytest.MonkeyPatch) -> None:
     """No socket is lost, either."""
     opened: list[socket.socket] = []
 
-    def begin(self: _connect._Race, info: Any, begin: Any = _connect._Race._begin) -> None:
-        if self._running:
-            begin(self, info)
-        else:  # an address that does not answer comes first
-            self._running[asyncio.create_task(asyncio.sleep(3600))] = socket.socket()
-        opened.extend(self._running.values())
+    class Counted(socket.socket):
+        def __init__(self, *args: Any, **more: Any) -> None:
+            super().__init__(*args, **more)
+            if not more:  # the edge's have a fileno
+                opened.append(self)
 
-    monkeypatch.setattr(_connect._Race, "_begin", begin)
-    monkeypatch.setattr(_connect, "_interleaved", lambda found: [*found, *found])  # one is given up
-    monkeypatch.setattr(_connect, "_DELAY", 0)
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo("127.0.0.1", 1, type=socket.SOCK_STREAM)
     async with edges(1) as (edge,):
         port = int(edge.url.rpartition(":")[2])
+        target, silent = Target(socket.AF_INET, ("127.0.0.1", port)), Target(0, None)
 
-        async def resolved(*_: Any, **__: Any) -> Any:  # at once, and not by another thread
-            return [(*info[:4], ("127.0.0.1", port)) for info in found]
+        async def resolved(*_: object) -> list[Target]:  # at once, with one more than is needed
+            return [silent, target, target]
 
-        monkeypatch.setattr(loop, "getaddrinfo", resolved)
+        async def opens(to: Target, real: Any = _connect._connect) -> Any:
+            return await (asyncio.sleep(3600) if to is silent else real(to))
+
+        monkeypatch.setattr(_connect, "resolve_host", resolved)
+        monkeypatch.setattr(_connect, "_connect", opens)
+        monkeypatch.setattr(_race, "_DELAY", 0)
+        monkeypatch.setattr(socket, "socket", Counted)
         async for task in cancelled(lambda: _connect.connect_tcp("127.0.0.1", port)):
             if not task.cancelled():
                 task.result().close()

@@ -8,10 +8,11 @@ import json
 import pytest
 
 from millrace._address import parse_address
-from millrace._connect import _interleaved, connect_tcp
+from millrace._connect import connect_tcp
 from millrace._dial import Dialer
 from millrace._edges import resolve_edges
 from millrace._link import Dial
+from millrace._resolve import Target, _interleaved
 from millrace.options import Settings, Token, settings
 
 from .edge import edges
@@ -111,5 +112,5 @@ def test_what_is_shown_has_no_token() -> None:
 
 
 def test_families_take_turns() -> None:
-    infos = [(family, 0, 0, "", n) for n, family in enumerate((6, 6, 6, 4, 4))]
-    assert [info[4] for info in _interleaved(infos)] == [0, 3, 1, 4, 2]
+    targets = [Target(family, n) for n, family in enumerate((6, 6, 6, 4, 4))]
+    assert [target.address for target in _interleaved(targets)] == [0, 3, 1, 4, 2]

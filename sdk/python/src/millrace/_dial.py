@@ -7,7 +7,9 @@ import importlib.util
 import re
 from collections.abc import Sequence
 
+from ._address import parse_address
 from ._link import Dial, Link, LinkEnd, Opener, Transport
+from ._resolve import not_in_time
 from ._timers import any_settled, limited, settled
 from ._websocket import open_websocket
 from .errors import MillraceError, as_error, bad_option
@@ -90,7 +92,8 @@ class Dialer:
         except BaseException as err:
             race.drop()
             if isinstance(err, asyncio.TimeoutError):
-                raise MillraceError("timeout", "the edge does not answer") from None
+                address = parse_address(edge, True)
+                raise not_in_time(address.host, address.port, "the edge does not answer") from None
             raise
         self.prefer(edge, link.transport)
         return link

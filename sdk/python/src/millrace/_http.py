@@ -16,6 +16,7 @@ from typing import cast
 
 from ._address import Address
 from ._connect import connect_tcp
+from ._resolve import not_in_time
 from ._timers import limited
 from .errors import MillraceError
 
@@ -66,7 +67,7 @@ async def request(
         answer = await limited(_exchange(address, data, limit, ssl), timeout)
         return _parse(method, answer)
     except asyncio.TimeoutError:
-        raise MillraceError("timeout", "the edge does not answer in time") from None
+        raise not_in_time(address.host, address.port, "the edge does not answer in time") from None
     except OSError as err:
         raise MillraceError("unreachable", "the edge does not answer", cause=err) from err
     except http.client.IncompleteRead:

@@ -6,7 +6,6 @@ import asyncio
 import hmac
 import logging
 import os
-import socket
 import ssl as tls
 from typing import Any, Protocol, cast
 
@@ -16,8 +15,11 @@ from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.connection import QuicConnection
 from aioquic.quic.events import ConnectionTerminated, HandshakeCompleted, QuicEvent
 
+from ._guard import guarded
+from ._race import first_of
+from ._resolve import Target, resolve_host
 from ._timers import future, reject, resolve
-from .errors import MillraceError
+from .errors import MillraceError, own_fault
 
 __all__ = ["Quic", "QuicUser", "configuration", "open_quic"]
 
@@ -26,7 +28,6 @@ _SILENT = logging.Logger("millrace.quic")
 _SILENT.disabled = True
 
 _IDLE = 30.0  # seconds, as the edge's
-_STAGGER = 0.25  # seconds until the next address of a host is tried beside
 _NO_ERROR = 0x100  # of HTTP/3
 _RESET_TOKEN = 16  # bytes
 _MIN_RESET = 21  # bytes of a stateless reset (RFC 9000, section 10.3)
@@ -61,9 +62,12 @@ def configuration(host: str, context: tls.SSLContext | None) -> QuicConfiguratio
 
 
 class QuicUser(Protocol):
-    """Who uses a connection. It is called in the event loop, and raises nothing."""
+    """Who uses a connection. It is called in the event loop."""
 
     def event(self, event: QuicEvent) -> None: ...
+
+    def fault(self, err: Exception) -> None:
+        """This client has a fault, for which the connection ends."""
 
     def progress(self) -> None:
         """Something was sent or acknowledged, perhaps."""
@@ -86,6 +90,7 @@ class Quic(QuicConnectionProtocol):
         self._datagrams: asyncio.DatagramTransport | None = None
         self._peer: Any = None
         self._over = False
+        self._faulty = False
         self._lost = False  # and the socket is closed
 
     def begin(self) -> None:
@@ -110,14 +115,26 @@ class Quic(QuicConnectionProtocol):
         self._datagrams.close()
         reject(self.established, MillraceError("unreachable", "no WebTransport to the edge", cause=cause))
 
+    def fault(self, err: Exception) -> None:
+        """End the connection at once, since this client has a fault."""
+        if self._faulty:  # it cannot tell the edge either
+            return
+        self._faulty = True
+        reject(self.established, own_fault(err))
+        if self._user is not None:
+            self._user.fault(err)
+        self.abort(err)
+
     # asyncio.DatagramProtocol
 
+    @guarded
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         datagrams = cast(asyncio.DatagramTransport, transport)
         self._datagrams = datagrams
         self._peer = transport.get_extra_info("peername")
         super().connection_made(cast(asyncio.DatagramTransport, _Connected(datagrams)))
 
+    @guarded
     def datagram_received(self, data: bytes | str, addr: Any) -> None:
         if self._over:
             return
@@ -139,9 +156,14 @@ class Quic(QuicConnectionProtocol):
 
     # QuicConnectionProtocol
 
+    @guarded
     def transmit(self) -> None:
         if not self._over:  # else a timer has been left
             super().transmit()
+
+    @guarded
+    def _handle_timer(self) -> None:
+        super()._handle_timer()
 
     def quic_event_received(self, event: QuicEvent) -> None:
         if self._over:
@@ -176,44 +198,28 @@ def _is_reset(data: bytes, quic: QuicConnection) -> bool:
 
 
 async def open_quic(host: str, port: int, config: QuicConfiguration) -> Quic:
-    """Connect to the first address of a host that answers; each next one starts beside those before it.
+    """Connect to the first address of a host that answers. The error is `unreachable`.
 
-    The error is `unreachable`. To cancel it leaves nothing open.
+    To cancel it leaves nothing open.
     """
-    loop = asyncio.get_running_loop()
+
+    async def attempt(target: Target) -> Quic:
+        _, quic = await asyncio.get_running_loop().create_datagram_endpoint(
+            lambda: Quic(config), remote_addr=target.address[:2]
+        )
+        try:
+            quic.begin()
+            await quic.established
+        except BaseException:
+            quic.abort()
+            raise
+        return quic
+
     try:
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_DGRAM)
-    except OSError as err:
+        targets = await resolve_host(host, port)
+    except (OSError, ValueError) as err:
         raise MillraceError("unreachable", "the edge's host is not found", cause=err) from err
-    left = [(str(info[4][0]), int(info[4][1])) for info in found]
-    attempts: list[Quic] = []
-    won: Quic | None = None
-    error: BaseException | None = None
     try:
-        while left or not all(attempt.established.done() for attempt in attempts):
-            if left:
-                try:
-                    _, attempt = await loop.create_datagram_endpoint(
-                        lambda: Quic(config), remote_addr=left.pop(0)
-                    )
-                except OSError as err:  # there is no way to such an address
-                    error = err
-                    continue
-                attempts.append(attempt)
-                attempt.begin()
-            open_ones = [attempt.established for attempt in attempts if not attempt.established.done()]
-            if open_ones:
-                await asyncio.wait(
-                    open_ones, timeout=_STAGGER if left else None, return_when=asyncio.FIRST_COMPLETED
-                )
-            for attempt in attempts:
-                if attempt.established.done():
-                    error = attempt.established.exception()
-                    if error is None:
-                        won = attempt
-                        return attempt
-        raise MillraceError("unreachable", "no WebTransport to the edge", cause=error and error.__cause__)
-    finally:
-        for attempt in attempts:
-            if attempt is not won:
-                attempt.abort()
+        return await first_of(targets, attempt, Quic.abort)
+    except OSError as err:  # there is no way to such an address
+        raise MillraceError("unreachable", "no WebTransport to the edge", cause=err) from err

@@ -18,7 +18,7 @@ from ._timers import future, now, resolve, settled
 from ._token import TokenSource
 from ._upgrade import Upgrade
 from ._wake import Wake
-from .errors import MillraceError, as_error
+from .errors import MillraceError, own_fault
 from .events import (
     Closed,
     Connected,
@@ -140,7 +140,7 @@ class Session(SessionState):
             self.move_if_due()
 
     def fault(self, err: BaseException) -> None:
-        self.finish(as_error(err, "internal", "a fault of this client"))
+        self.finish(own_fault(err))
 
     # Owner
 

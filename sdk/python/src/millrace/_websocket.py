@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from typing import Any
+from typing import Any, cast
 
 from websockets.client import ClientProtocol
 from websockets.exceptions import InvalidStatus
@@ -15,10 +15,11 @@ from websockets.uri import parse_uri
 
 from ._address import parse_address
 from ._connect import connect_tcp
+from ._guard import guarded
 from ._link import MAX_MESSAGE, WRITE_BUFFER, Dial, Inlet, LinkEnd, Sink, Transport
 from ._refusal import MAX_PROBLEM, refusal
 from ._timers import future, reject, resolve
-from .errors import MillraceError
+from .errors import MillraceError, own_fault
 
 _CLOSING = 1.0  # seconds for the edge's answer to a close
 
@@ -102,6 +103,16 @@ class WebSocketLink(asyncio.Protocol):
             self._error = error
         self._leave()
 
+    def fault(self, err: Exception) -> None:
+        """End it at once, since this client has a fault."""
+        if not self.opened.done():
+            # Who opens it aborts it: uvloop takes a socket only after connection_made.
+            reject(self.opened, own_fault(err))
+            return
+        if self._error is None:
+            self._error = own_fault(err)
+        self.abort()
+
     def _leave(self) -> None:
         """End it when what waits is sent, or after a second."""
         self._flush()
@@ -129,10 +140,11 @@ class WebSocketLink(asyncio.Protocol):
 
     # asyncio.Protocol
 
+    @guarded
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._socket = transport
-        transport.set_write_buffer_limits(high=WRITE_BUFFER)
+        # Other event loops have transports that are no asyncio.Transport.
+        self._socket = cast(asyncio.Transport, transport)
+        self._socket.set_write_buffer_limits(high=WRITE_BUFFER)
         request = self._ws.connect()
         request.headers["Authorization"] = f"Bearer {self._token}"
         self._ws.send_request(request)
@@ -146,6 +158,7 @@ class WebSocketLink(asyncio.Protocol):
         if full is not None:
             resolve(full, None)
 
+    @guarded
     def data_received(self, data: bytes) -> None:
         if self.is_open:
             self._inlet.arrived()
@@ -194,10 +207,12 @@ class WebSocketLink(asyncio.Protocol):
             return
         self._inlet.line(line)
 
+    @guarded
     def eof_received(self) -> None:
         self._ws.receive_eof()
         self._flush()
 
+    @guarded
     def connection_lost(self, exc: Exception | None) -> None:
         if self._closing is not None:
             self._closing.cancel()
@@ -205,7 +220,7 @@ class WebSocketLink(asyncio.Protocol):
         if self.is_open:
             self._inlet.ended(LinkEnd(_close_code(self._ws), self._error))
         else:
-            reject(self.opened, _refused(self._ws.handshake_exc, exc))
+            reject(self.opened, self._error or _refused(self._ws.handshake_exc, exc))
 
 
 def _close_code(ws: ClientProtocol) -> int | None:

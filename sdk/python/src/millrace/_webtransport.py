@@ -15,6 +15,7 @@ from aioquic.quic.events import (
 
 from ._address import parse_address
 from ._capsules import CapsuleReader
+from ._guard import guarded
 from ._last_word import last_word
 from ._link import MAX_MESSAGE, WRITE_BUFFER, Dial, Inlet, LinkEnd, Sink, Transport
 from ._quic import Quic, configuration, open_quic
@@ -22,7 +23,7 @@ from ._refusal import MAX_PROBLEM, refusal
 from ._splitter import Splitter, with_length
 from ._timers import future, reject, resolve
 from ._wire import WireError, decode_text, is_frame
-from .errors import MillraceError
+from .errors import MillraceError, own_fault
 
 _CLOSING = (
     1.0  # seconds for what waits to be sent before a close, and for the session's end behind its stream's
@@ -88,7 +89,7 @@ class WebTransportLink:
             return
         data = with_length(message.encode() if isinstance(message, str) else message)
         if not self._batch:
-            asyncio.get_running_loop().call_soon(self._flush)
+            asyncio.get_running_loop().call_soon(self._flush_batch)
         self._batch.append(data)
         self._batched += len(data)
         if self._full is None and self._waiting() > WRITE_BUFFER:
@@ -112,6 +113,10 @@ class WebTransportLink:
         """Return how many bytes have not been acknowledged."""
         sender = self._quic._streams[self._stream].sender
         return self._batched + sender._buffer_stop - sender._buffer_start
+
+    @guarded
+    def _flush_batch(self) -> None:
+        self._flush()
 
     def _flush(self, fin: bool = False) -> None:
         if self._finished:
@@ -157,6 +162,13 @@ class WebTransportLink:
             self._http_event(http_event)
         if self._session < 0 and self._h3.received_settings is not None:
             self._request(self._h3.received_settings)
+
+    def fault(self, err: Exception) -> None:
+        error = own_fault(err)
+        reject(self.opened, error)
+        if self._end.error is None:
+            self._end = LinkEnd(error=error)
+        self._connection.abort(err)
 
     def ended(self) -> None:
         self._finished = True

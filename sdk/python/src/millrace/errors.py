@@ -103,6 +103,12 @@ def as_error(err: BaseException, code: str, text: str) -> MillraceError:
     return err if isinstance(err, MillraceError) else MillraceError(code, text, cause=err)
 
 
+def own_fault(err: BaseException) -> MillraceError:
+    """Make a MillraceError of what no code should raise."""
+    text = f"a fault of this client: {type(err).__name__}: {_reason(err)}"
+    return err if isinstance(err, MillraceError) else MillraceError("internal", text, cause=err)
+
+
 def disconnected(cause: BaseException | None = None) -> MillraceError:
     """Return the error of what needs a connection."""
     return MillraceError("disconnected", "there is no connection to an edge", cause=cause)
