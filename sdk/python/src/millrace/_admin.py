@@ -204,11 +204,14 @@ class TokenAdmin:
     async def _call(self, method: str, path: str, body: object = None) -> dict[str, object]:
         """Make a REST call at the first edge that carries it out or refuses it."""
         try:
-            content = b"" if body is None else json.dumps(body).encode()
+            # Not as escapes of ASCII: an edge would take a lone surrogate for another character.
+            content = b"" if body is None else json.dumps(body, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise bad_option("a text has a lone surrogate, which UTF-8 cannot hold") from None
         except (TypeError, ValueError):
             raise bad_option("the request cannot be written as JSON") from None
         first = self._first
-        worst: MillraceError | None = None
+        errors: list_type[MillraceError] = []
         for i in range(len(self._edges)):
             at = (first + i) % len(self._edges)
             try:
@@ -216,15 +219,12 @@ class TokenAdmin:
             except MillraceError as err:
                 if not _may_work_elsewhere(err):
                     raise
-                if (
-                    worst is None or err.status is not None
-                ):  # what an edge says, rather than that none answers
-                    worst = err
+                errors.append(err)
             else:
                 self._first = at
                 return answer
-        assert worst is not None  # there is an edge
-        raise worst.again()
+        # What an edge says, rather than that none answers.
+        raise next((err for err in reversed(errors) if err.status is not None), errors[0]).again()
 
     async def _ask(self, edge: Address, method: str, path: str, content: bytes) -> dict[str, object]:
         if edge.secure and self._ssl is None:

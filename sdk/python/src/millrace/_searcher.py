@@ -56,17 +56,15 @@ class Searcher:
         """Try every edge once, the nearest first."""
         await self._tokens.get()
         self._edges = await resolve_edges(self._addresses, self._s)
-        worst: MillraceError | None = None
+        errors: list[MillraceError] = []
         for edge in self._edges:
             try:
                 return await self.open(edge)
             except MillraceError as err:
                 if _NO.match(err.code) or err.code == "token_provider":
                     raise
-                if worst is None or rank(err) > rank(worst):
-                    worst = err
-        assert worst is not None
-        raise worst
+                errors.append(err)
+        raise max(errors, key=rank)
 
     def order(self, known: str, known_first: bool) -> Order:
         """Return the edges, over and over: the others before or behind the one that is known."""

@@ -56,7 +56,8 @@ class Membership:
     def __exit__(
         self, kind: type[BaseException] | None, err: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.leave()
+        if not self._thread.is_inherited:
+            self.leave()
 
 
 class Presence:
@@ -119,6 +120,7 @@ class Presence:
         *timeout*, in seconds, is the longest wait: then the error is `timeout`, and no change is lost. Any
         other error is why the presence has ended.
         """
+        self._thread.check()
         with self._reading:
             if not self._taken and not self._thread.call(lambda: self._take(timeout)):
                 return None
@@ -171,4 +173,5 @@ class Presence:
     def __exit__(
         self, kind: type[BaseException] | None, err: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.close()
+        if not self._thread.is_inherited:
+            self.close()

@@ -54,6 +54,7 @@ class Subscription:
         *timeout*, in seconds, is the longest wait: then the error is `timeout`, and no message is lost. Any
         other error is why the subscription has ended.
         """
+        self._thread.check()
         with self._reading:
             if not self._taken and not self._thread.call(lambda: self._take(timeout)):
                 return None
@@ -107,4 +108,5 @@ class Subscription:
     def __exit__(
         self, kind: type[BaseException] | None, err: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.unsubscribe()
+        if not self._thread.is_inherited:
+            self.unsubscribe()

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for_futures
 from types import TracebackType
 from typing import Any, TypeVar
 
+from ._loop import FORKED
 from .errors import MillraceError, bad_option
 
 __all__ = ["LoopThread"]
@@ -22,7 +26,8 @@ _TURN = 0.5  # seconds: on Windows, a wait without an end cannot be interrupted
 class LoopThread:
     """The thread and its loop. Any thread may call; the loop ends with close, which waits for it.
 
-    The thread is a daemon: it does not keep a program alive that forgets to close it.
+    The thread is a daemon: it does not keep a program alive that forgets to close it. A child process has
+    a copy of it all, but not the thread: there, every call fails.
     """
 
     def __init__(self, name: str) -> None:
@@ -31,12 +36,27 @@ class LoopThread:
         self._begun = threading.Event()
         self._lock = threading.Lock()
         self._closed = False
+        self._process = os.getpid()
+        self._failed: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
         self._begun.wait()
+        if self._loop is None:
+            raise MillraceError(
+                "internal", f"no event loop for the client: {self._failed}", cause=self._failed
+            )
 
     def _run(self) -> None:
-        asyncio.run(self._main())  # which ends what is left when _main does
+        try:
+            asyncio.run(self._main())  # which ends what is left when _main does
+        except BaseException as err:  # also SystemExit, which a handler may raise
+            self._failed = err
+            if self._begun.is_set():
+                raise
+        finally:
+            with self._lock:
+                self._closed = True
+            self._begun.set()
 
     async def _main(self) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
@@ -56,12 +76,26 @@ class LoopThread:
         """The caller runs in this thread."""
         return threading.current_thread() is self._thread
 
+    @property
+    def is_inherited(self) -> bool:
+        """This is a child process, which has no such thread."""
+        return os.getpid() != self._process
+
+    def check(self) -> None:
+        """Refuse a call in a child process, before a lock is taken: another thread may have held it."""
+        if self.is_inherited:
+            raise bad_option(FORKED)
+
     def soon(self, call: Callable[[], object]) -> bool:
         """Call a function in the thread, and say whether that will be."""
+        self.check()
         with self._lock:
             if self._closed or self._loop is None:
                 return False
-            self._loop.call_soon_threadsafe(call)
+            try:
+                self._loop.call_soon_threadsafe(call)
+            except RuntimeError:  # it has just ended by itself
+                return False
             return True
 
     def call(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -70,6 +104,7 @@ class LoopThread:
         If the wait is interrupted, as by KeyboardInterrupt, the work is cancelled and has ended before that is
         raised; a second interruption does not wait. The error is `closed` after close.
         """
+        self.check()
         if self.is_current:
             raise bad_option("a function that the client calls must not wait for the client")
         outcome: Future[T] = Future()
@@ -99,26 +134,51 @@ class LoopThread:
         try:
             if not self.soon(begin):
                 raise _closed()
-            _wait(outcome)
+            self._wait(outcome)
         except BaseException:
             if not outcome.done() and self.soon(cancel):
-                _wait(outcome)
+                self._wait(outcome)
             raise
         return outcome.result()
 
     def close(self) -> None:
         """Cancel what runs, and end the thread. In the thread itself it does not wait for that."""
-        with self._lock:
-            if not self._closed and self._loop is not None and self._stop is not None:
-                self._closed = True
-                self._loop.call_soon_threadsafe(self._stop.set)
+        self.check()
+        self._end()
         while not self.is_current and self._thread.is_alive():
             self._thread.join(_TURN)
 
+    def _end(self) -> None:
+        with self._lock:
+            if not self._closed and self._loop is not None and self._stop is not None:
+                self._closed = True
+                with contextlib.suppress(RuntimeError):  # it has just ended by itself
+                    self._loop.call_soon_threadsafe(self._stop.set)
 
-def _wait(outcome: Future[Any]) -> None:
-    while not outcome.done():
-        wait_for_futures([outcome], _TURN)
+    def leave(self, work: Callable[[], Coroutine[Any, Any, object]], seconds: float) -> None:
+        """Run work, and end the thread; return after some seconds at most, whatever the thread does.
+
+        At the exit of a program, nobody waits for a handler that never returns.
+        """
+        if self.is_inherited:
+            return
+        end = time.monotonic() + seconds
+        done = threading.Event()
+
+        def begin() -> None:
+            task = asyncio.get_running_loop().create_task(work())
+            task.add_done_callback(lambda _: done.set())
+
+        if self.soon(begin):
+            done.wait(seconds)
+        self._end()
+        self._thread.join(max(0.0, end - time.monotonic()))
+
+    def _wait(self, outcome: Future[Any]) -> None:
+        while not outcome.done() and self._thread.is_alive():
+            wait_for_futures([outcome], _TURN)
+        if not outcome.done():
+            raise _closed()
 
 
 def _closed() -> MillraceError:

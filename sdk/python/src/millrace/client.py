@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from ._confirm import publish_confirmed
 from ._link import Transport
+from ._loop import OwnLoop
 from ._names import DEFAULT_TENANT, is_channel, is_pattern, is_tenant
 from ._on import On
 from ._session import Session
@@ -28,11 +29,16 @@ _TURN = 32  # publishes, after which other tasks have their turn
 
 
 class Client(On):
-    """A client of Millrace; `connect` makes it. It belongs to the event loop in which it was made."""
+    """A client of Millrace; `connect` makes it.
+
+    It belongs to the event loop in which it was made: in another one, and in a child process, every call is
+    the error ``bad_option``.
+    """
 
     def __init__(self, session: Session) -> None:
         """Made by connect."""
         self._session = session
+        self._loop = OwnLoop()
         self._last_id = 0
         self._turn = 0
 
@@ -52,6 +58,7 @@ class Client(On):
         return self._session.rtt
 
     def _add_handler(self, name: str, handler: Callable[[Any], object]) -> Callable[[], None]:
+        self._loop.check()
         return self._session.events.on(name, handler)
 
     async def subscribe(
@@ -78,6 +85,7 @@ class Client(On):
         every move, the subscription goes on behind the last one; if something may be missing, the event
         ``gap`` says so. The client has no other subscription to the pattern. See docs/clients.md, Histories.
         """
+        self._loop.check()
         session = self._session
         tenant = _checked(is_tenant, "bad_tenant", tenant or DEFAULT_TENANT)
         _checked(is_pattern, "bad_pattern", pattern, tenant)
@@ -115,6 +123,7 @@ class Client(On):
         position or with ``outcome_unknown``: it may be stored. That is also the error after 100 s, without a
         key at once, and when the client ends meanwhile. All other errors are certain: it is not stored.
         """
+        self._loop.check()
         session = self._session
         tenant = _checked(is_tenant, "bad_tenant", tenant or DEFAULT_TENANT)
         _checked(is_channel, "bad_channel", channel, tenant)
@@ -123,7 +132,7 @@ class Client(On):
             raise bad_option(f"delivery: one of {', '.join(DELIVERIES)}")
         if not isinstance(payload, (bytes, bytearray, memoryview, str)):
             raise bad_option("the payload must be bytes or a string")
-        body = payload.encode() if isinstance(payload, str) else bytes(payload)
+        body = _utf8("the payload", payload)
         if confirm:
             return await self._publish_confirmed(tenant, channel, body, way, key)
         if key is not None:
@@ -147,7 +156,7 @@ class Client(On):
     ) -> str | None:
         if not isinstance(key, (str, bytes, type(None))):
             raise bad_option("a key is a string or bytes")
-        label = key.encode() if isinstance(key, str) else key or b""
+        label = _utf8("a key", key or b"")
         if key is not None and not 1 <= len(label) <= 64:
             raise bad_option("a key has 1 to 64 bytes")
         self._last_id = (self._last_id + 1) & 0xFFFFFFFF
@@ -166,6 +175,7 @@ class Client(On):
         ``no_presence``, ``no_subject``, ``too_many_members``. While the client reconnects, it waits. An empty
         tenant is ``~``. To cancel it undoes it.
         """
+        self._loop.check()
         tenant = _checked(is_tenant, "bad_tenant", tenant or DEFAULT_TENANT)
         _checked(is_channel, "bad_channel", channel, tenant)
         return await self._session.presences.join(tenant, channel)
@@ -180,6 +190,7 @@ class Client(On):
         The error has the edge's code, such as ``permission_denied`` or ``no_presence``. While the client
         reconnects, it waits. An empty tenant is ``~``. To cancel it undoes it.
         """
+        self._loop.check()
         tenant = _checked(is_tenant, "bad_tenant", tenant or DEFAULT_TENANT)
         _checked(is_pattern, "bad_pattern", pattern, tenant)
         return await self._session.presences.watch(tenant, pattern, count)
@@ -189,6 +200,7 @@ class Client(On):
 
         The error is ``disconnected`` if it may not have.
         """
+        self._loop.check()
         session = self._session
         session.publish_connection()
         pong = await session.gated(lambda: session.publish_connection().ping())
@@ -200,6 +212,7 @@ class Client(On):
         It returns when the token was given. The error is ``token_provider``, ``logged_out``, or
         ``bad_option`` without a provider.
         """
+        self._loop.check()
         session = self._session
         if session.over is not None:
             raise session.over.again()
@@ -209,6 +222,7 @@ class Client(On):
 
     def retry(self) -> None:
         """Try at once to reconnect, if the client waits for its next attempt; the pauses begin anew."""
+        self._loop.check()
         self._session.retry()
 
     async def close(self) -> None:
@@ -217,11 +231,13 @@ class Client(On):
         It returns when the connection has ended, and no function of the application is called any more; if one
         of these calls it, when the connection has ended. To cancel it cancels them.
         """
+        self._loop.check()
         self._session.finish(None)
         await self._session.end()
 
     async def closed(self) -> MillraceError | None:
         """Wait for the end: return the error, or None if the application closed the client."""
+        self._loop.check()
         return await asyncio.shield(self._session.closed)
 
     async def __aenter__(self) -> Client:
@@ -240,3 +256,14 @@ def _checked(legal: Callable[[str], bool], code: str, name: object, tenant: str 
             about[code.removeprefix("bad_")] = name
         raise MillraceError(code, "not a legal name, see docs/protocol.md, Names", **about)
     return name
+
+
+def _utf8(what: str, value: bytes | bytearray | memoryview | str) -> bytes:
+    if not isinstance(value, str):
+        return bytes(value)
+    try:
+        return value.encode()
+    except UnicodeEncodeError as err:
+        raise bad_option(
+            f"{what} has a lone surrogate at index {err.start}, which UTF-8 cannot hold: pass bytes, or other text"
+        ) from None

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
 from ._changes import Changes
+from ._loop import OwnLoop
 from ._roster import MemberKey, Roster
 from ._timers import future, resolve
 from .errors import MillraceError
@@ -37,6 +38,7 @@ class Kept:
     def __init__(self, tenant: str, name: str, keeper: Keeper) -> None:
         self.tenant = tenant
         self._name = name
+        self._loop = OwnLoop()
         self._keeper = keeper
         self._over = False
         self._error: MillraceError | None = None
@@ -44,9 +46,11 @@ class Kept:
 
     async def ended(self) -> MillraceError | None:
         """Wait for the end: return the error, or None if the application has ended it."""
+        self._loop.check()
         return await asyncio.shield(self._ended)
 
     async def _leave(self) -> None:
+        self._loop.check()
         self._end(None)
         left = self._keeper.leave(self)
         if left is not None:
@@ -156,6 +160,7 @@ class Presence(Kept):
         return self
 
     async def __anext__(self) -> PresenceChange:
+        self._loop.check()
         while True:
             change = self._next()
             if change is not None:

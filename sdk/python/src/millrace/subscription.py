@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from ._handlers import Handlers
+from ._loop import OwnLoop
 from ._place import Place
 from ._timers import future, now, resolve
 from .errors import MillraceError, bad_option
@@ -63,6 +64,7 @@ class Subscription:
         """Made by Client.subscribe."""
         self.tenant = tenant
         self.pattern = pattern
+        self._loop = OwnLoop()
         self._keeper = keeper
         self._handlers = handlers
         self._on_message = config.on_message
@@ -98,6 +100,7 @@ class Subscription:
 
         It returns when the edge has ended it, too. To cancel it only ends that waiting.
         """
+        self._loop.check()
         self._end(None)
         left = self._keeper.leave(self)
         if left is not None:
@@ -105,6 +108,7 @@ class Subscription:
 
     async def ended(self) -> MillraceError | None:
         """Wait for the end: return the error, or None if the application has ended it."""
+        self._loop.check()
         return await asyncio.shield(self._ended)
 
     async def __aenter__(self) -> Subscription:
@@ -121,6 +125,7 @@ class Subscription:
         return self
 
     async def __anext__(self) -> Message:
+        self._loop.check()
         if self._on_message is not None:
             raise bad_option("a subscription with a callback cannot be iterated")
         message = await self._next()

@@ -12,17 +12,17 @@ that is interrupted by KeyboardInterrupt has ended before that is raised, and th
 
 from __future__ import annotations
 
-import asyncio
 import atexit
-import contextlib
 import ssl as tls
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from types import TracebackType
 from typing import Any
 
 from . import _connecting
 from . import client as aio
 from ._admin_types import IssuedToken
+from ._daemon import DaemonCalls
 from ._link import Transport
 from ._on import On, Remove
 from ._sync_admin import TokenAdmin
@@ -32,7 +32,7 @@ from ._thread import LoopThread
 from .client import Delivery
 from .errors import MillraceError
 from .history import History
-from .options import Paths, QueuePolicy, Token
+from .options import Paths, QueuePolicy, Token, TokenProvider
 
 __all__ = ["Client", "Membership", "Presence", "Subscription", "TokenAdmin", "connect"]
 
@@ -61,20 +61,21 @@ def connect(
 ) -> Client:
     """Connect to one of the edges, and return the client, with options as millrace.connect has them.
 
-    *token_provider* is a plain function, which may take its time: it is called in another thread, and
-    closing the client waits for it. Handlers of events are called in the client's thread: they must be
-    quick, and must not call methods of the client.
+    *token_provider* is a plain function, which may take its time: it is called in a thread of its own, one
+    call at a time, and nothing waits for one that does not return. Handlers of events are called in the
+    client's thread: they must be quick, and must not call methods of the client.
     """
 
-    async def provide() -> str | Token | IssuedToken:
-        assert token_provider is not None
-        return await asyncio.to_thread(token_provider)
+    provider: TokenProvider | None = token_provider
+    if callable(token_provider):
+        calls: DaemonCalls[str | Token | IssuedToken] = DaemonCalls("millrace-token")
+        provider = partial(calls.call, None, token_provider)
 
     async def start() -> aio.Client:
         return await _connecting.connect(
             addresses,
             token=token,
-            token_provider=provide if callable(token_provider) else token_provider,
+            token_provider=provider,
             transports=transports,
             fallback_after=fallback_after,
             connect_timeout=connect_timeout,
@@ -109,16 +110,8 @@ class Client(On):
         atexit.register(self._at_exit)
 
     def _at_exit(self) -> None:
-        """Close a client that nobody has closed, when the program ends."""
-
-        async def close() -> None:
-            with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._client.close(), _AT_EXIT)
-
-        try:
-            self._thread.call(close)
-        finally:
-            self._thread.close()
+        """Close a client that nobody has closed, when the program ends, unless it is the parent's."""
+        self._thread.leave(self._client.close, _AT_EXIT)
 
     @property
     def edge(self) -> str:
@@ -206,6 +199,7 @@ class Client(On):
 
     def close(self) -> None:
         """Leave the edge, after what was published is sent, and end the client's thread."""
+        self._thread.check()
         atexit.unregister(self._at_exit)
         try:
             self._thread.call(self._client.close)
@@ -225,4 +219,5 @@ class Client(On):
     def __exit__(
         self, kind: type[BaseException] | None, err: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.close()
+        if not self._thread.is_inherited:  # the parent's, which goes on
+            self.close()
