@@ -282,4 +282,4 @@ def test_pauses() -> None:
     assert pause_before(0, 1) == 360
     assert pause_before(3, 0) == 1920
     assert pause_before(500, 0.5) == 3600
-    assert not can_webtransport("http://127.0.0.1")
+    assert not can_webtransport("http://127.0.0.1", settings(token="AT_1"))

@@ -40,7 +40,7 @@ def parse_address(address: str, allow_plaintext: bool = False) -> Address:
         raise bad_option(wanted)
     shown = f"[{host}]" if ":" in host else host
     usual = 443 if parts.scheme == "https" else 80
-    if not _HOST.fullmatch(shown) or "@" in parts.netloc or port == 0 or parts.netloc.endswith(":"):
+    if not is_host(host) or "@" in parts.netloc or port == 0 or parts.netloc.endswith(":"):
         raise bad_option(wanted)
     if parts.scheme == "http" and not allow_plaintext and not is_loopback(host):
         raise bad_option("an address with http:// must be on this machine, or allow_plaintext be set")
@@ -51,6 +51,16 @@ def parse_address(address: str, allow_plaintext: bool = False) -> Address:
         secure=parts.scheme == "https",
         path="" if parts.path == "/" else parts.path,
     )
+
+
+def is_host(host: str) -> bool:
+    """Say whether a text may be a host, without brackets."""
+    return _HOST.fullmatch(f"[{host}]" if ":" in host else host) is not None
+
+
+def authority(host: str, port: int) -> str:
+    """Return host:port, with brackets around an IPv6 address."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def is_loopback(host: str) -> bool:

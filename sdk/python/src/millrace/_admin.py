@@ -26,6 +26,7 @@ from ._admin_types import (
     token_info,
 )
 from ._http import request
+from ._proxy import Proxies
 from ._refusal import MAX_PROBLEM, refusal
 from .errors import MillraceError, bad_option
 from .options import _number, checked_token, listed
@@ -56,12 +57,14 @@ class TokenAdmin:
         allow_plaintext: bool = False,
         ssl: tls.SSLContext | None = None,
         timeout: float = 0,
+        proxy: str | None = None,
     ) -> None:
         """Prepare for calls to the edges at *urls*, such as ``https://edge.example.com``.
 
         *allow_plaintext* allows an ``http:`` address that is not on this machine: the master token
         would be readable on the way. *ssl* says which certificates to trust; by default, those
         that the system trusts. *timeout*, in seconds, is for each edge that is asked; 10 by default.
+        *proxy* is the URL of a forward proxy, as connect has it.
         """
         self._edges = [
             parse_address(url, allow_plaintext) for url in ([urls] if isinstance(urls, str) else listed(urls))
@@ -73,6 +76,7 @@ class TokenAdmin:
         self._ssl = ssl
         self._token = checked_token(master_token)
         self._timeout = _number("timeout", timeout, 10)
+        self._proxies = Proxies(proxy)
         self._first = 0  # index of the edge to ask first: that which answered last
 
     def __repr__(self) -> str:
@@ -239,6 +243,7 @@ class TokenAdmin:
             timeout=self._timeout,
             limit=_MAX_ANSWER,
             ssl=self._ssl,
+            proxies=self._proxies,
             headers=headers,
             body=content,
         )

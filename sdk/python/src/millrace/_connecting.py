@@ -33,13 +33,16 @@ def connect(
     paths: Paths | None = None,
     allow_plaintext: bool = False,
     ssl: tls.SSLContext | None = None,
+    proxy: str | None = None,
     on: Mapping[str, Callable[[Any], object]] | None = None,
 ) -> Connecting:
     """Connect to one of the edges, with ``async with connect(…) as client`` or ``client = await connect(…)``.
 
     The client stays connected until it is closed. Every edge is tried once; the error says the most that was
     learnt. docs/clients.md (Options) has what the options mean, and their defaults, which 0 and None stand
-    for. Durations are seconds. *on* has handlers of events, by name, that miss no event: see Client.on.
+    for. Durations are seconds. *proxy* is the URL of a forward proxy: by default that of the environment, if
+    there is one, and an empty string means none. *on* has handlers of events, by name, that miss no event:
+    see Client.on.
     """
     checked = settings(
         token=token,
@@ -57,6 +60,7 @@ def connect(
         paths=paths,
         allow_plaintext=allow_plaintext,
         ssl=ssl,
+        proxy=proxy,
     )
     every = [addresses] if isinstance(addresses, str) else listed(addresses)
     if not every:

@@ -28,9 +28,14 @@ def rank(error: MillraceError) -> int:
     return _RANKS.index(error.code) if error.code in _RANKS else len(_RANKS)
 
 
-def can_webtransport(edge: str) -> bool:
-    """Say whether there is any sense in trying it: aioquic is installed."""
-    return edge.startswith("https:") and importlib.util.find_spec("aioquic") is not None
+def can_webtransport(edge: str, s: Settings) -> bool:
+    """Say whether there is any sense in trying it: aioquic is installed, and there is no proxy, which has no UDP.
+
+    If WebSocket is not allowed, the proxy of the environment is left aside.
+    """
+    if not edge.startswith("https:") or importlib.util.find_spec("aioquic") is None:
+        return False
+    return "websocket" not in s.transports or s.proxies.of(parse_address(edge)) is None
 
 
 async def _open_webtransport(dial: Dial) -> Link:
@@ -70,7 +75,7 @@ class Dialer:
     ) -> Link:
         """Open a link to an edge; what is left out comes from the settings. To cancel it leaves nothing open."""
         s = self._s
-        usable = [t for t in transports or s.transports if t == "websocket" or can_webtransport(edge)]
+        usable = [t for t in transports or s.transports if t == "websocket" or can_webtransport(edge, s)]
         if not usable:
             raise bad_option(
                 "WebTransport needs an https:// address and the package aioquic: "
@@ -93,7 +98,7 @@ class Dialer:
             race.drop()
             if isinstance(err, asyncio.TimeoutError):
                 address = parse_address(edge, True)
-                raise not_in_time(address.host, address.port, "the edge does not answer") from None
+                raise not_in_time(*s.proxies.next_hop(address), "the edge does not answer") from None
             raise
         self.prefer(edge, link.transport)
         return link

@@ -55,7 +55,9 @@ async def _fetch_list(address: Address, s: Settings) -> list[str]:
 
 async def _get(address: Address, path: str, s: Settings) -> Response:
     context = s.ssl_context() if address.secure else None
-    return await request("GET", address, path, timeout=s.connect_timeout, limit=_MAX_BODY, ssl=context)
+    return await request(
+        "GET", address, path, timeout=s.connect_timeout, limit=_MAX_BODY, ssl=context, proxies=s.proxies
+    )
 
 
 async def _nearest_first(edges: list[str], s: Settings) -> list[str]:

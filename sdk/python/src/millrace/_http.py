@@ -15,7 +15,8 @@ from email.message import Message
 from typing import cast
 
 from ._address import Address
-from ._connect import connect_tcp
+from ._connect import connect_edge
+from ._proxy import Proxies
 from ._resolve import not_in_time
 from ._timers import limited
 from .errors import MillraceError
@@ -44,6 +45,7 @@ async def request(
     timeout: float,
     limit: int,
     ssl: tls.SSLContext | None,
+    proxies: Proxies,
     headers: Mapping[str, str] | None = None,
     body: bytes = b"",
 ) -> Response:
@@ -64,11 +66,11 @@ async def request(
     ]
     data = "\r\n".join(lines).encode("ascii") + _HEAD_END + body
     try:
-        answer = await limited(_exchange(address, data, limit, ssl), timeout)
+        answer = await limited(_exchange(address, data, limit, ssl, proxies), timeout)
         return _parse(method, answer)
     except asyncio.TimeoutError:
-        raise not_in_time(address.host, address.port, "the edge does not answer in time") from None
-    except OSError as err:
+        raise not_in_time(*proxies.next_hop(address), "the edge does not answer in time") from None
+    except (OSError, ValueError) as err:  # a name that cannot be one is a ValueError
         raise MillraceError("unreachable", "the edge does not answer", cause=err) from err
     except http.client.IncompleteRead:
         raise MillraceError("unreachable", "the edge's answer was cut off") from None
@@ -76,10 +78,12 @@ async def request(
         raise MillraceError("protocol", "the answer is not HTTP, or too long") from None
 
 
-async def _exchange(address: Address, data: bytes, limit: int, ssl: tls.SSLContext | None) -> bytes:
+async def _exchange(
+    address: Address, data: bytes, limit: int, ssl: tls.SSLContext | None, proxies: Proxies
+) -> bytes:
     context = ssl if address.secure else None
     reader, writer = await asyncio.open_connection(
-        sock=await connect_tcp(address.host, address.port),
+        sock=await connect_edge(address, proxies),
         ssl=context,
         server_hostname=address.host if context else None,
     )

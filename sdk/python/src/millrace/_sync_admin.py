@@ -28,10 +28,11 @@ class TokenAdmin:
         allow_plaintext: bool = False,
         ssl: tls.SSLContext | None = None,
         timeout: float = 0,
+        proxy: str | None = None,
     ) -> None:
         """Prepare for calls, with options as millrace.TokenAdmin has them."""
         self._admin = AsyncTokenAdmin(
-            urls, master_token, allow_plaintext=allow_plaintext, ssl=ssl, timeout=timeout
+            urls, master_token, allow_plaintext=allow_plaintext, ssl=ssl, timeout=timeout, proxy=proxy
         )
 
     def __repr__(self) -> str:

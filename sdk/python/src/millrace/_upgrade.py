@@ -88,9 +88,10 @@ class Upgrade:
         return pause_before(tries, random.random())  # noqa: S311
 
     def _wanted(self, c: Connection) -> bool:
-        transports = self._s.settings.transports
+        s = self._s.settings
+        transports = s.transports
         preferred = transports[0] == "webtransport" and len(transports) > 1
-        return preferred and c.transport == "websocket" and can_webtransport(c.edge)
+        return preferred and c.transport == "websocket" and can_webtransport(c.edge, s)
 
     def _wait(self, seconds: float, counts: bool = True) -> None:
         if self._timer is not None:

@@ -14,7 +14,7 @@ from websockets.protocol import State
 from websockets.uri import parse_uri
 
 from ._address import parse_address
-from ._connect import connect_tcp
+from ._connect import connect_edge
 from ._guard import guarded
 from ._link import MAX_MESSAGE, WRITE_BUFFER, Dial, Inlet, LinkEnd, Sink, Transport
 from ._refusal import MAX_PROBLEM, refusal
@@ -34,7 +34,7 @@ async def open_websocket(dial: Dial) -> WebSocketLink:
     context = dial.settings.ssl_context() if address.secure else None
     link = WebSocketLink(dial)
     try:
-        opened = await connect_tcp(address.host, address.port)
+        opened = await connect_edge(address, dial.settings.proxies)
         await asyncio.get_running_loop().create_connection(
             lambda: link, sock=opened, ssl=context, server_hostname=address.host if context else None
         )

@@ -9,8 +9,10 @@ import ssl as tls
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
+from urllib.parse import quote
 
 from ._admin_types import IssuedToken
+from ._proxy import Proxies
 from .errors import bad_option
 
 __all__ = ["Paths", "QueuePolicy", "Token", "TokenProvider"]
@@ -84,6 +86,9 @@ class Settings:
     ssl: tls.SSLContext | None
     """For https:// edges; None: what ssl.create_default_context gives, see ssl_context."""
 
+    proxies: Proxies
+    """Which edges are reached through a proxy."""
+
     _made: list[tls.SSLContext] = field(default_factory=list)
 
     def ssl_context(self) -> tls.SSLContext:
@@ -115,6 +120,7 @@ def settings(
     paths: Paths | None = None,
     allow_plaintext: bool = False,
     ssl: tls.SSLContext | None = None,
+    proxy: str | None = None,
 ) -> Settings:
     """Check options. The error is `bad_option`."""
     if (token is None) == (token_provider is None):
@@ -124,6 +130,9 @@ def settings(
     chosen = tuple(dict.fromkeys([transports] if isinstance(transports, str) else listed(transports)))
     if not chosen or any(transport not in TRANSPORTS for transport in chosen):
         raise bad_option(f"transports: one or more of {', '.join(TRANSPORTS)}")
+    proxies = Proxies(proxy)
+    if proxies.is_option and "websocket" not in chosen:
+        raise bad_option("WebTransport does not go through a proxy: transports needs websocket")
     if ssl is not None and not isinstance(ssl, tls.SSLContext):
         raise bad_option("ssl must be an ssl.SSLContext")
     if not isinstance(sender, bool):
@@ -131,9 +140,7 @@ def settings(
     paths = paths if paths is not None else Paths()
     if not isinstance(paths, Paths):
         raise bad_option("paths must be a millrace.Paths")
-    for path in (paths.websocket, paths.webtransport, paths.ping):
-        if not isinstance(path, str) or not re.fullmatch(r"/[^?#\s]*", path):
-            raise bad_option("paths must start with a slash")
+    paths = Paths(*map(_path, (paths.websocket, paths.webtransport, paths.ping)))
     least = _number("min_back_off", min_back_off, 0.25)
     size, policy = queue_options(queue, queue_policy, 1024, "drop-oldest")
     return Settings(
@@ -152,7 +159,17 @@ def settings(
         paths=paths,
         allow_plaintext=bool(allow_plaintext),
         ssl=ssl,
+        proxies=proxies,
     )
+
+
+def _path(path: object) -> str:
+    if not isinstance(path, str) or not re.fullmatch(r"/[^?#\s]*", path):
+        raise bad_option("paths must start with a slash")
+    try:
+        return re.sub(r"[^!-~]+", lambda m: quote(m[0]), path)
+    except UnicodeEncodeError:
+        raise bad_option("paths must not have lone surrogates, which UTF-8 cannot hold") from None
 
 
 def queue_options(

@@ -57,6 +57,7 @@ def connect(
     paths: Paths | None = None,
     allow_plaintext: bool = False,
     ssl: tls.SSLContext | None = None,
+    proxy: str | None = None,
     on: Mapping[str, Callable[[Any], object]] | None = None,
 ) -> Client:
     """Connect to one of the edges, and return the client, with options as millrace.connect has them.
@@ -89,6 +90,7 @@ def connect(
             paths=paths,
             allow_plaintext=allow_plaintext,
             ssl=ssl,
+            proxy=proxy,
             on=on,
         )
 
