@@ -81,6 +81,9 @@ needs_for_check() {
 		[[ -x /usr/sbin/haproxy ]] || lacks HAProxy haproxy
 		compgen -G '/usr/lib/*/faketime/libfaketimeMT.so.1' >/dev/null || lacks libfaketime libfaketime
 	fi
+	if [[ $OSTYPE == linux* ]] && ! has tinyproxy && { ! installs || [[ ${#missing[@]} -gt 0 ]]; }; then
+		lacks tinyproxy tinyproxy-bin
+	fi
 }
 [[ $for == test ]] || needs_for_check
 

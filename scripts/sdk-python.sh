@@ -1,12 +1,17 @@
 #!/usr/bin/env bash
 # Builds millrace-client in sdk/python, a wheel and an sdist in sdk/python/dist, and checks
-# it: format, lint, types, tests on asyncio's event loop and on uvloop, the packages as they would be published, that the wheel
+# it: format, lint, types, tests on asyncio's event loop, on uvloop, and with servers, workers
+# and a proxy (tests/hosts), the packages as they would be published, that the wheel
 # works where it is installed, and its documentation. With the argument build it only
-# builds; with test it only runs the types and tests of the sources; with check it does
-# everything else. Needs Python 3.10 or newer with its module
+# builds; with test it only runs the types, and the tests on asyncio's loop; with check it
+# does everything else. Needs Python 3.10 or newer with its module
 # venv; installs what requirements-dev.txt names into sdk/python/.venv. If there is a
 # Python 3.10, the oldest that the package is for, the wheel is tried there, too, with the
 # oldest versions of what it depends on.
+#
+# With the argument matrix it runs the tests on both loops on each Python that is named
+# behind it, or on each of $PATH and pyenv from 3.10 on: the soak python. On 3.10 it takes
+# the oldest versions of what the package depends on.
 set -euo pipefail
 cd "$(dirname "$0")/../sdk/python"
 
@@ -72,25 +77,48 @@ oldest() {
 }
 
 case ${1:-} in
-build | test | check | '') ;;
+build | test | check | matrix | '') ;;
 *)
-	echo "usage: $0 [build | test | check]" >&2
+	echo "usage: $0 [build | test | check | matrix [PYTHON...]]" >&2
 	exit 2
 	;;
 esac
 
 # tests writes the results of single tests to the file $MILLRACE_RESULTS, if there is one.
 tests() { # flags of pytest
-	local results plugin=()
+	local results plugin=() python=${python:-.venv/bin/python}
 	[[ -z ${MILLRACE_RESULTS:-} ]] || plugin=(-p pytest_results)
 	# More tests at a time than there are cores: they wait most of the time.
 	if ! results=$(PYTHONPATH=src:../../scripts/testing PYTHONDONTWRITEBYTECODE=1 \
-		.venv/bin/python -X dev -m pytest -n 6 "${plugin[@]}" "$@" 2>&1); then
+		"$python" -X dev -m pytest -n 6 "${plugin[@]}" "$@" 2>&1); then
 		printf '%s\n' "$results"
 		exit 1
 	fi
 	tail -n 1 <<<"$results"
 }
+
+# matrix runs the tests with each Python, on both loops.
+matrix() { # pythons
+	local version python file seen=" "
+	[[ $# -gt 0 ]] || set -- python3.{10..30} "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python
+	for python in "$@"; do
+		version=$("$python" -c 'import ensurepip, sys, venv; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) || continue
+		[[ ${version#3.} -ge 10 && $seen != *" $version "* ]] || continue
+		seen+="$version "
+		file=requirements-dev.txt # which newer versions of Python have
+		[[ $version != 3.10 ]] || file=requirements-oldest.txt
+		venv "$python" ".venv-$version" "$file"
+		python=.venv-$version/bin/python
+		printf '== %s, %s\n' "$("$python" --version)" "$("$python" -m pip list --disable-pip-version-check 2>/dev/null | awk '/^(aioquic|uvloop|websockets) / { printf "%s %s ", $1, $2 }')"
+		tests --loop=asyncio
+		tests --loop=uvloop
+	done
+	[[ $seen != ' ' ]] || { echo 'found no Python from 3.10 on' >&2 && return 1; }
+}
+if [[ ${1:-} == matrix ]]; then
+	matrix "${@:2}"
+	exit
+fi
 
 venv python3 .venv requirements-dev.txt
 [[ ${1:-} == build || ${1:-} == check ]] || { quiet .venv/bin/mypy && tests; }
@@ -99,6 +127,7 @@ build
 [[ ${1:-} != build ]] || exit 0
 
 tests --loop=uvloop
+tests tests/hosts
 quiet .venv/bin/ruff format --check .
 quiet .venv/bin/ruff check .
 quiet .venv/bin/twine check --strict dist/*

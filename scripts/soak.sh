@@ -48,6 +48,13 @@ soak_oracle() {
 	integration cluster -run 'TestOracle$'
 }
 
+# MILLRACE_PYTHONS names the programs of others than those of $PATH and pyenv.
+## the tests of the SDK for Python on each Python from 3.10 on that is installed, on the event loop of asyncio and on uvloop
+soak_python() {
+	# shellcheck disable=SC2086
+	scripts/sdk-python.sh matrix ${MILLRACE_PYTHONS:-}
+}
+
 ## the notebook of the examples, in a real kernel
 soak_notebook() {
 	scripts/install-test-deps.sh

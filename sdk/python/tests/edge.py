@@ -68,7 +68,9 @@ def pings(line: str) -> bool:
 class Peer:
     """A connection."""
 
-    def __init__(self, socket: ServerConnection, answers: Answers, features: str) -> None:
+    def __init__(
+        self, socket: ServerConnection, answers: Answers, features: str, frames: Record[bytes]
+    ) -> None:
         assert socket.request is not None
         self.token = socket.request.headers.get("Authorization", "").replace("Bearer ", "")
         self.lines = Record[str]()
@@ -80,12 +82,14 @@ class Peer:
         """Lines that it answers itself, as it should or with a text; others a test must answer."""
         self.socket = socket
         self._features = features
+        self._all_frames = frames
 
     async def run(self) -> None:
         with contextlib.suppress(ConnectionClosed):
             async for message in self.socket:
                 if isinstance(message, bytes):
                     self.frames.add(message)
+                    self._all_frames.add(message)
                     continue
                 if message.startswith("FEATURES:"):
                     self.asked = message  # each connection begins with it
@@ -186,6 +190,8 @@ class Edge:
 
     def __init__(self) -> None:
         self.peers = Record[Peer]()
+        self.frames = Record[bytes]()
+        """Of all peers."""
         self.refusal: tuple[int, str] | None = None
         """The status and the code that refuse handshakes; None: nothing does."""
         self.retry_after: str | None = None
@@ -241,7 +247,7 @@ class Edge:
     async def _serve(self, socket: ServerConnection) -> None:
         if socket.response is None or socket.response.status_code != 101:  # some versions give these, too
             return
-        peer = Peer(socket, self.answers, self.features)
+        peer = Peer(socket, self.answers, self.features, self.frames)
         self.peers.add(peer)
         await peer.run()
 

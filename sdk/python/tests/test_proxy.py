@@ -57,6 +57,7 @@ async def test_calls_of_the_admin() -> None:
             407,
             "asks for other credentials: its URL has them",
         ),
+        ("HTTP/1.0 401 Unauthorized\r\n\r\n", 401, "asks for other credentials"),
         (
             "HTTP/1.0 403 No \x1b[1m\r\nA: b\r\n\r\nbody",
             403,

@@ -53,7 +53,7 @@ async def _ask(opened: socket.socket, proxy: Proxy, target: str) -> None:
     if status is None:
         raise MillraceError("unreachable", f"{proxy} does not answer as a proxy does")
     code = int(status[1])
-    if code == 407:
+    if code in (401, 407):  # tinyproxy has 401 for a wrong password
         what = "other credentials" if proxy.authorization else "credentials"
         text = f"{proxy} asks for {what}: its URL has them, as http://user:password@host:port"
         raise MillraceError("unreachable", text, status=code)

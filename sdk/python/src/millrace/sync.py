@@ -91,7 +91,7 @@ def connect(
             allow_plaintext=allow_plaintext,
             ssl=ssl,
             proxy=proxy,
-            on=on,
+            on={name: _staying(handler) for name, handler in on.items()} if isinstance(on, Mapping) else on,
         )
 
     thread = LoopThread("millrace")
@@ -132,7 +132,7 @@ class Client(On):
 
     def _add_handler(self, name: str, handler: Callable[[Any], object]) -> Remove:
         async def add() -> Remove:
-            return self._client._add_handler(name, handler)
+            return self._client._add_handler(name, _staying(handler))
 
         remove = self._thread.call(add)
 
@@ -223,3 +223,17 @@ class Client(On):
     ) -> None:
         if not self._thread.is_inherited:  # the parent's, which goes on
             self.close()
+
+
+def _staying(handler: Callable[[Any], object]) -> Callable[[Any], object]:
+    """Return a handler that cannot end the client's thread: sys.exit there would not end the program either."""
+    if not callable(handler):
+        return handler
+
+    def call(event: Any) -> object:
+        try:
+            return handler(event)
+        except (SystemExit, KeyboardInterrupt) as err:
+            raise RuntimeError(f"a handler of events cannot end the program: {err!r}") from err
+
+    return call
