@@ -216,7 +216,7 @@ async def test_publish_flush_and_confirm() -> None:
         assert c is not None
         async for _ in cancelled(it.client.flush):
             pass
-        async for _ in cancelled(lambda: it.client.publish("t", "c", "x", confirm=True, key="k"), 40):
+        async for _ in cancelled(lambda: it.client.publish("t", "c", "x", confirm=True, key="k")):
             assert c._confirms._all == {}
             if len(peer.frames.all) > 10:
                 break

@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import subprocess
 import sys
+import threading
 from typing import Any
 
 import pytest
@@ -177,4 +178,18 @@ def test_a_thread_without_a_loop(monkeypatch: pytest.MonkeyPatch, edge: EdgeThre
     with monkeypatch.context() as patched:
         patched.setattr(asyncio, "run", no_files)
         with pytest.raises(MillraceError, match=r"internal: .*Too many open files"):
+            connect(edge)
+
+
+def test_a_program_that_ends(monkeypatch: pytest.MonkeyPatch, edge: EdgeThread) -> None:
+    """From 3.12 on, no thread can be started at the exit."""
+
+    def ends(_: object) -> None:
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", ends)
+        with pytest.raises(
+            MillraceError, match="internal: no thread for the client: can't create new thread"
+        ):
             connect(edge)

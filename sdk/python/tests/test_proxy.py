@@ -110,6 +110,7 @@ async def test_cancelled() -> None:
         ({"HTTPS_PROXY": "http://a:1", "NO_PROXY": "x, .Example.com"}, "None"),
         ({"HTTPS_PROXY": "http://a:1", "no_proxy": "edge.example.com:443"}, "None"),
         ({"HTTPS_PROXY": "http://a:1", "NO_PROXY": "*"}, "None"),
+        ({"HTTPS_PROXY": "http://a:1", "NO_PROXY": "localhost,127.0.0.0/8,::1/128"}, "the proxy a:1"),
         ({"HTTPS_PROXY": "http://a:1", "NO_PROXY": "example.org"}, "the proxy a:1"),
     ],
 )

@@ -39,7 +39,10 @@ class LoopThread:
         self._process = os.getpid()
         self._failed: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError as err:  # at the exit of the program, Python 3.12 starts no more
+            raise MillraceError("internal", f"no thread for the client: {err}", cause=err) from err
         self._begun.wait()
         if self._loop is None:
             raise MillraceError(
