@@ -119,7 +119,7 @@ def test_the_environment(monkeypatch: pytest.MonkeyPatch, variables: dict[str, s
         monkeypatch.setenv(name, value)
     address = parse_address("https://edge.example.com")
     assert str(Proxies().of(address)) == used
-    assert Proxies("").of(address) is None
+    assert Proxies("none").of(address) is None
     assert str(Proxies("http://o:3").of(address)) == "the proxy o:3"
     for own in ("http://localhost:8080", "https://127.0.0.1:8443"):
         assert Proxies().of(parse_address(own)) is None
@@ -137,11 +137,11 @@ def test_what_is_no_proxy(monkeypatch: pytest.MonkeyPatch, url: Any) -> None:
     if isinstance(url, str):
         monkeypatch.setenv("HTTPS_PROXY", url.replace("//", "//ann:secret@"))
         with pytest.raises(
-            MillraceError, match=r'HTTPS_PROXY is not .* the option proxy="" leaves it aside'
+            MillraceError, match=r"HTTPS_PROXY is not .* the option proxy='none' leaves proxies aside"
         ) as caught:
             settings(token="AT_1")
         assert "secret" not in str(caught.value)
-        assert settings(token="AT_1", proxy="").proxies.of(parse_address("https://a")) is None
+        assert settings(token="AT_1", proxy="none").proxies.of(parse_address("https://a")) is None
 
 
 def test_what_does_not_go_through_it() -> None:

@@ -41,7 +41,7 @@ def connect(
     The client stays connected until it is closed. Every edge is tried once; the error says the most that was
     learnt. docs/clients.md (Options) has what the options mean, and their defaults, which 0 and None stand
     for. Durations are seconds. *proxy* is the URL of a forward proxy: by default that of the environment, if
-    there is one, and an empty string means none. *on* has handlers of events, by name, that miss no event:
+    there is one, and `none` means no proxy at all. *on* has handlers of events, by name, that miss no event:
     see Client.on.
     """
     checked = settings(

@@ -29,19 +29,17 @@ class Proxies:
     """Says which proxy edges are reached through: that of an option, or that of the environment."""
 
     def __init__(self, option: object = None) -> None:
-        """None: the environment, which is read now. The error is `bad_option`, without the URL: it may have a password."""
+        """None and an empty string: the environment, which is read now. A `bad_option` does not quote the URL."""
         self._option: Proxy | None = None
         self._environment: Proxy | None = None
         self._variables: dict[str, str] = {}
-        if option is None:
+        if not (option is None or isinstance(option, str)):
+            raise bad_option("proxy must be a URL, or 'none', or None for that of the environment")
+        if option:
+            self._option = None if option == "none" else _parse(option, "proxy")
+        else:
             self._variables = urllib.request.getproxies_environment()
             self._environment = _parse(self._variables.get("https", ""), "HTTPS_PROXY")
-        elif isinstance(option, str):
-            self._option = _parse(option, "proxy")
-        else:
-            raise bad_option(
-                "proxy must be a URL, an empty string for no proxy, or None for the environment's"
-            )
 
     @property
     def is_option(self) -> bool:
@@ -70,7 +68,7 @@ def _parse(url: str, source: str) -> Proxy | None:
         return None
     wanted = bad_option(
         f"{source} is not the URL of a proxy: it looks like http://host:3128 or http://user:password@host:3128; "
-        + ("an empty string means no proxy" if source == "proxy" else 'the option proxy="" leaves it aside')
+        "the option proxy='none' leaves proxies aside"
     )
     try:
         parts = urlsplit(url if "://" in url else f"http://{url}")
