@@ -162,6 +162,7 @@ func TestCheckConnection(t *testing.T) {
 		{"subdomain", origins("https://a.example.com"), "origin"},
 		{"suffix", origins("https://example.com.evil.test"), "origin"},
 		{"path", origins("https://example.com/"), "origin"},
+		{"page of a file, for null", origins("file://"), "origin"},
 		{"protocol", func(c *tokenstore.Connection) { c.Protocol = tokenstore.ProtocolWebSocket }, "protocol"},
 		{"region", func(c *tokenstore.Connection) { c.Region = "US" }, "region"},
 		{"no region", func(c *tokenstore.Connection) { c.Region = "" }, "region"},

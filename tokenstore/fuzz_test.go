@@ -97,7 +97,7 @@ func FuzzMasterRecord(f *testing.F) {
 // FuzzOrigin: what is accepted is a fixed point, so equal origins are equal
 // strings.
 func FuzzOrigin(f *testing.F) {
-	for _, s := range []string{"null", "https://A.example:443", "http://[::1]:80", "x+y://a_b.c:9", "https://", "https://a/"} {
+	for _, s := range []string{"null", "File://", "https://A.example:443", "http://[::1]:80", "x+y://a_b.c:9", "https://", "https://a/"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -7,16 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-const originRule = "must be scheme://host[:port] without path and wildcard (a name in its xn-- form), or null"
+const originRule = "must be scheme://host[:port] without path and wildcard (a name in its xn-- form), null, or file:// for pages that are local files"
 
 var defaultPorts = map[string]string{"http": "80", "https": "443"}
 
 // normalizeOrigin returns the canonical form of an origin, in which two equal origins
 // are equal strings: lower case, without the scheme's default port. It accepts
-// scheme://host[:port] and "null", nothing else.
+// scheme://host[:port], "null" and "file://", nothing else. Chromium sends file:// for pages of
+// Electron and Cordova that are files; browsers send null for such a page.
 func normalizeOrigin(s string) (string, bool) {
-	if s == "null" {
-		return s, true
+	if s == "null" || strings.EqualFold(s, "file://") {
+		return strings.ToLower(s), true
 	}
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf { // before ToLower, which turns the Kelvin sign into a k

@@ -28,7 +28,7 @@ type Right struct {
 	TenantGrants    []TenantGrant `json:"tenant_grants"`               // 1–64
 	AllowIPMasks    []string      `json:"allow_ip_masks,omitempty"`    // addresses and CIDRs
 	AllowRegions    []string      `json:"allow_regions,omitempty"`     // of Config.Regions
-	AllowedWSOrigin []string      `json:"allowed_ws_origin,omitempty"` // scheme://host[:port], or null
+	AllowedWSOrigin []string      `json:"allowed_ws_origin,omitempty"` // scheme://host[:port], null, or file://
 	AllowProtocols  []string      `json:"allow_protocols,omitempty"`   // websocket, webtransport
 
 	// Caps of each connection in KB/s (1 KB is 1,024 bytes), 1 to

@@ -33,7 +33,7 @@ func publishAndSubscribe(c *harness.Stage) {
 // Who gets a session: edgetest has every rule, this what an edge takes from Caddy.
 func connectionRights(c *harness.Stage) {
 	masks := c.Limited(harness.Object{"allow_ip_masks": []string{"203.0.113.0/24", "2001:db8::/32"}})
-	origins := c.Limited(harness.Object{"allowed_ws_origin": []string{"https://app.example"}})
+	origins := c.Limited(harness.Object{"allowed_ws_origin": []string{"https://app.example", "file://"}})
 	here := c.Limited(harness.Object{"allow_regions": []string{"US", "EU"}})
 	elsewhere := c.Limited(harness.Object{"allow_regions": []string{"US"}})
 	for _, row := range []struct{ token, name, value, code string }{ // a header; no code: a session
@@ -42,6 +42,7 @@ func connectionRights(c *harness.Stage) {
 		{masks, "X-Forwarded-For", "2001:db8::7", ""},
 		{masks, "X-Forwarded-For", "203.0.113.5, 198.51.100.7", "ip_not_allowed"}, // forged on the left
 		{origins, "Origin", "https://app.example", ""},
+		{origins, "Origin", "file://", ""}, // as Electron sends it
 		{origins, "Origin", "https://evil.example", "origin_not_allowed"},
 		{here, "X-Other", "", ""},
 		{elsewhere, "X-Other", "", "region_not_allowed"},
