@@ -6,14 +6,14 @@ import { join, posix } from "node:path";
 import ts from "typescript";
 
 const [folder] = process.argv.slice(2);
-const modules = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith(".ts"));
+const modules = readdirSync(folder, { recursive: true }).filter((name) => /\.c?ts$/.test(name));
 
 // importsOf returns the modules of the folder that one imports, by whatever statement.
 function importsOf(module) {
   const { importedFiles } = ts.preProcessFile(readFileSync(join(folder, module), "utf8"));
   return importedFiles
     .filter(({ fileName }) => fileName.startsWith("."))
-    .map(({ fileName }) => posix.join(posix.dirname(module), fileName).replace(/\.js$/, ".ts"));
+    .map(({ fileName }) => posix.join(posix.dirname(module), fileName).replace(/js$/, "ts"));
 }
 
 const imports = new Map(modules.map((module) => [module, importsOf(module)]));

@@ -5,15 +5,16 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 
 const root = new URL("../", import.meta.url);
 const time = (name) => statSync(new URL(name, root)).mtimeMs;
-const sources = readdirSync(new URL("src/", root)).map((name) => name.replace(/\.ts$/, ""));
+const sources = readdirSync(new URL("src/", root));
+const built = (name) => `dist/${name.replace(/ts$/, "js")}`;
 
 function upToDate() {
   if (!existsSync(new URL("dist/", root))) return false;
-  const built = readdirSync(new URL("dist/", root)).filter((name) => name.endsWith(".js"));
-  const newest = Math.max(...["package.json", "tsconfig.json", ...sources.map((name) => `src/${name}.ts`)].map(time));
+  const there = readdirSync(new URL("dist/", root)).filter((name) => /js$/.test(name));
+  const newest = Math.max(...["package.json", "tsconfig.json", ...sources.map((name) => `src/${name}`)].map(time));
   return (
-    built.length === sources.length &&
-    sources.every((name) => built.includes(`${name}.js`) && time(`dist/${name}.js`) >= newest)
+    there.length === sources.length &&
+    sources.every((name) => existsSync(new URL(built(name), root)) && time(built(name)) >= newest)
   );
 }
 

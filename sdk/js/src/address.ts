@@ -2,7 +2,12 @@ import { MillraceError } from "./errors.js";
 
 /** parseAddress checks an address and returns its URL; one with a path is that of a list. */
 export function parseAddress(address: string, allowPlaintext: boolean): URL {
-  const url = URL.canParse(address) ? new URL(address) : undefined;
+  let url: URL | undefined;
+  try {
+    url = new URL(address);
+  } catch {
+    // as below
+  }
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
     throw new MillraceError("bad_option", "an address is a URL with https:// and without user, query and fragment");
   }

@@ -15,7 +15,7 @@ const MAX_BYTES = 64; // four such tokens and more fit into the 256 bytes of a c
  * hold, or if the token would be longer than 64 bytes.
  */
 export function channelToken(text: string): string {
-  if (typeof text !== "string" || /\p{Surrogate}/u.test(text)) {
+  if (typeof text !== "string" || /[\uD800-\uDFFF]/u.test(text)) {
     throw new MillraceError("bad_option", "a channel's token is made of a string without lone surrogates");
   }
   const token = text.replace(/[^\w\-@]+/g, escaped) || "~";

@@ -13,9 +13,10 @@ import type { Message } from "./message.js";
 import { checkedChannel, checkedPattern, checkedTenant } from "./names.js";
 import { badOption, type ConnectOptions, type QueueOptions, queueOptions } from "./options.js";
 import { Presence, type PresenceOptions } from "./presence.js";
+import type { Runtime } from "./runtime.js";
 import { Session } from "./session.js";
 import { Subscription } from "./subscription.js";
-import { abortable } from "./timers.js";
+import { abortable, throwIfAborted } from "./timers.js";
 
 /** Options of one subscription. */
 export interface SubscribeOptions extends QueueOptions {
@@ -52,19 +53,21 @@ export interface ConfirmOptions extends PublishOptions {
   readonly confirm: true;
 }
 
-/**
- * connect connects to one of the edges and resolves with a client that stays connected. Every edge
- * is tried once; the error says the most that was learnt.
- */
-export async function connect(addresses: string | readonly string[], options: ConnectOptions): Promise<Client> {
+/** connectOn is `connect` on a runtime. */
+export async function connectOn(
+  runtime: Runtime | undefined,
+  addresses: string | readonly string[],
+  options: ConnectOptions,
+): Promise<Client> {
   const all = typeof addresses === "string" ? [addresses] : addresses;
   if (!options || !all?.length) badOption("connect needs an address and options");
   const session = new Session(
     all.map((address) => parseAddress(address, options.allowPlaintext === true)),
     options,
+    runtime,
   );
   const { signal = new AbortController().signal } = options;
-  signal.throwIfAborted();
+  throwIfAborted(signal);
   await abortable(session.start(signal), signal);
   return new Client(session);
 }

@@ -3,7 +3,7 @@ import type { Connection } from "./connection.js";
 import { disconnected, MillraceError } from "./errors.js";
 import type { Readers } from "./interests.js";
 import type { SessionState } from "./state.js";
-import { abortable, backOff, sleep } from "./timers.js";
+import { abortable, backOff, sleep, throwIfAborted } from "./timers.js";
 
 const LONGEST = 100_000; // ms; an edge knows keys for 2 minutes
 
@@ -39,7 +39,7 @@ export async function publishConfirmed(
         const { code } = err as MillraceError;
         const lost = code === "disconnected"; // also when it is over
         unknown ||= lost || code === "unconfirmed";
-        over.signal.throwIfAborted();
+        throwIfAborted(over.signal);
         if (!(unknown && keyed && (lost || PASSING.has(code)))) throw new MillraceError(code, undefined, about);
         if (!lost) await sleep(backOff(attempt, s.settings), over.signal);
       }

@@ -1,7 +1,7 @@
 import { asError, MillraceError } from "./errors.js";
 import type { Link, Transport } from "./link.js";
 import { badOption, type Settings } from "./options.js";
-import { limited } from "./timers.js";
+import { limited, reasonOf } from "./timers.js";
 import { openWebSocket } from "./websocket.js";
 import { hasWebTransport, openWebTransport } from "./webtransport.js";
 
@@ -15,7 +15,8 @@ export interface DialOptions {
 }
 
 /** canWebTransport says whether there is any sense in trying it. */
-export const canWebTransport = (edge: string): boolean => hasWebTransport() && edge.startsWith("https:");
+export const canWebTransport = (edge: string, s: Settings): boolean =>
+  hasWebTransport() && edge.startsWith("https:") && !s.runtime.proxied(edge, s);
 
 /** A Dialer opens links, and remembers which transport came up for each edge. */
 export class Dialer {
@@ -41,8 +42,9 @@ export class Dialer {
   async open(edge: string, token: string, signal: AbortSignal, options: DialOptions = {}): Promise<Link> {
     const s = this.#settings;
     const { transports = s.transports, fallbackAfter = s.fallbackAfter } = options;
-    const usable = transports.filter((t) => t === "websocket" || canWebTransport(edge));
-    if (usable.length === 0) badOption("there is no WebTransport here, or not for http:// addresses");
+    const usable = transports.filter((t) => t === "websocket" || canWebTransport(edge, s));
+    if (usable.length === 0)
+      badOption("there is no WebTransport here, not for http:// addresses, and not through a proxy");
     const order = usable.filter((t) => !this.#banned.has(t));
     if (order.length === 0) throw new MillraceError("protocol_not_allowed");
     if (this.#known.get(edge) === order[1]) order.reverse();
@@ -99,7 +101,7 @@ export class Dialer {
       };
       signal.addEventListener("abort", () => {
         end();
-        reject(signal.reason);
+        reject(reasonOf(signal));
       });
       start();
     });

@@ -1,25 +1,17 @@
 /**
- * A client of Millrace for browsers, Node, Deno and Bun.
+ * A client of Millrace for browsers, Node, Deno, Bun and React Native.
  *
  * @packageDocumentation
  */
-export { channelToken } from "./channel-token.js";
-export { Client, type ConfirmOptions, connect, type PublishOptions, type SubscribeOptions } from "./client.js";
-export { type ErrorCode, type ErrorContext, LoggedOutError, MillraceError } from "./errors.js";
-export type { ClientEvents, EventHandler, EventHandlers, EventName, MoveReason, Place } from "./events.js";
-export type { Delivery } from "./frames.js";
-export type { HistoryFrom } from "./history.js";
-export type { Transport } from "./link.js";
-export type { Membership } from "./membership.js";
-export type { Message } from "./message.js";
-export type {
-  CertificateHash,
-  ConnectOptions,
-  Paths,
-  ProvidedToken,
-  QueueOptions,
-  QueuePolicy,
-} from "./options.js";
-export type { Presence, PresenceChange, PresenceOptions } from "./presence.js";
-export type { Subscription } from "./subscription.js";
-export type { Member } from "./watch.js";
+import { type Client, connectOn } from "./client.js";
+import type { ConnectOptions } from "./options.js";
+import { web } from "./runtime.js";
+
+export * from "./common.js";
+
+/**
+ * connect connects to one of the edges and resolves with a client that stays connected. Every edge
+ * is tried once; the error says the most that was learnt.
+ */
+export const connect = (addresses: string | readonly string[], options: ConnectOptions): Promise<Client> =>
+  connectOn(web, addresses, options);

@@ -224,7 +224,7 @@ export class Liveness {
     const own = new AbortController();
     this.#requests = own;
     const timer = setTimeout(() => own.abort(), LEAST);
-    const reached = await reaches(url, own.signal);
+    const reached = await reaches(url, this.#settings, own.signal);
     clearTimeout(timer);
     if (this.#over || this.#requests !== own) return; // something has come meanwhile
     this.#requests = undefined;

@@ -1,4 +1,4 @@
-const decoder = new TextDecoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** A message that a subscription got. */
 export class Message {
@@ -51,13 +51,13 @@ export class Message {
     return this.position === undefined ? undefined : new Date(Number(this.position.split(".")[2]));
   }
 
-  /** The payload as UTF-8. */
+  /** The payload as UTF-8, a leading U+FEFF included. */
   text(): string {
     return decoder.decode(this.payload);
   }
 
   /** The payload as JSON; throws a SyntaxError if it is none. */
   json<T = unknown>(): T {
-    return JSON.parse(this.text()) as T;
+    return JSON.parse(this.text().replace(/^\uFEFF/, "")) as T;
   }
 }

@@ -4,7 +4,7 @@ import type { MoveReason } from "./events.js";
 import type { Readers } from "./interests.js";
 import { Merger } from "./merger.js";
 import type { SessionState } from "./state.js";
-import { backOff, now, sleep, within } from "./timers.js";
+import { backOff, now, sleep, throwIfAborted, within } from "./timers.js";
 
 const OTHERS = 250; // ms until other edges know of a subscription
 const TIMEOUT = 2000; // ms for the answers of the edge that is left
@@ -43,7 +43,7 @@ export async function move(
       try {
         to = await s.searcher.open(edge, signal);
       } catch (err) {
-        signal.throwIfAborted();
+        throwIfAborted(signal);
         if (!(err instanceof MillraceError) || s.searcher.hopeless(edge, err, true)) throw err;
         continue;
       }
@@ -58,13 +58,13 @@ export async function move(
       await restored;
     }
     if (s.tentative) {
-      signal.throwIfAborted();
+      throwIfAborted(signal);
       if (s.next !== to) return s.keepCurrent();
       s.tentative = false;
     }
     if (!to.alive) continue; // nobody was told
     await leave(s, from, to, tell, signal);
-    signal.throwIfAborted();
+    throwIfAborted(signal);
     if (s.current !== to) {
       if (may) return s.keepCurrent();
       continue; // it is lost: another one

@@ -2,6 +2,7 @@ import { MillraceError } from "./errors.js";
 import type { EventHandlers } from "./events.js";
 import type { Transport } from "./link.js";
 import { checkMembers } from "./members.js";
+import { type Runtime, type RuntimeSettings, type WebSocketClass, web } from "./runtime.js";
 
 /** What becomes of a message for a subscription whose queue is full. */
 export type QueuePolicy = "drop-oldest" | "drop-newest" | "end";
@@ -83,6 +84,17 @@ export interface ConnectOptions {
   readonly allowPlaintext?: boolean | undefined;
   /** Certificates of a development edge, for WebTransport of browsers. */
   readonly serverCertificateHashes?: readonly CertificateHash[] | undefined;
+  /**
+   * In place of the global WebSocket. On Node, the class of the package `ws` also tells why an edge refuses a
+   * connection; it is the default there if it is installed.
+   */
+  readonly webSocket?: WebSocketClass | undefined;
+  /**
+   * On Node alone: the URL of a forward proxy, `http://host:3128` or `http://user:password@host:3128`, to reach edges
+   * by CONNECT, over WebSocket. Default: as the variables HTTPS_PROXY and NO_PROXY say. Empty: none. It needs the
+   * package `ws`.
+   */
+  readonly proxy?: string | undefined;
   /** Ends the attempt to connect. */
   readonly signal?: AbortSignal | undefined;
   /** Handlers that miss no event. */
@@ -90,7 +102,7 @@ export interface ConnectOptions {
 }
 
 /** Options that have been checked, with everything filled in. */
-export interface Settings {
+export interface Settings extends RuntimeSettings {
   readonly token: string | undefined;
   readonly tokenProvider: ConnectOptions["tokenProvider"];
   readonly transports: readonly Transport[];
@@ -106,6 +118,7 @@ export interface Settings {
   readonly paths: { readonly [P in keyof Paths]-?: string };
   readonly allowPlaintext: boolean;
   readonly hashes: readonly CertificateHash[] | undefined;
+  readonly runtime: Runtime;
 }
 
 const policies = ["drop-oldest", "drop-newest", "end"];
@@ -142,16 +155,17 @@ export function queueOptions(o: QueueOptions, usual: { queue: number; queuePolic
 }
 
 const allowed =
-  "token tokenProvider transports fallbackAfter connectTimeout keepAlive pongTimeout minBackOff maxBackOff queue queuePolicy paths allowPlaintext serverCertificateHashes sender signal on";
+  "token tokenProvider transports fallbackAfter connectTimeout keepAlive pongTimeout minBackOff maxBackOff queue queuePolicy paths allowPlaintext serverCertificateHashes sender signal on webSocket";
 
 /** settings checks options. */
-export function settings(o: ConnectOptions): Settings {
-  checkMembers("the object of options", o, allowed);
+export function settings(o: ConnectOptions, runtime: Runtime = web): Settings {
+  checkMembers("the object of options", o, allowed + runtime.options);
   checkMembers("paths", o.paths ?? {}, "webSocket webTransport ping");
-  const { token, tokenProvider, transports = known as Transport[], sender = false } = o;
+  const { token, tokenProvider, transports = known as Transport[], sender = false, webSocket } = o;
   if ((token === undefined) === (tokenProvider === undefined)) badOption("one of token and tokenProvider is needed");
   if (tokenProvider !== undefined && typeof tokenProvider !== "function") badOption("tokenProvider must be a function");
   if (typeof sender !== "boolean") badOption("sender must be true or false");
+  if (webSocket !== undefined && typeof webSocket !== "function") badOption("webSocket must be a class");
   if (transports.length === 0) badOption("transports must not be empty");
   for (const transport of transports) oneOf("transports", transport, known);
   const minBackOff = number("minBackOff", o.minBackOff, 250);
@@ -174,6 +188,9 @@ export function settings(o: ConnectOptions): Settings {
     },
     allowPlaintext: o.allowPlaintext === true,
     hashes: o.serverCertificateHashes,
+    webSocket,
+    proxy: o.proxy,
+    runtime,
   };
 }
 

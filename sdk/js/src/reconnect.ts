@@ -2,7 +2,8 @@ import type { Connection } from "./connection.js";
 import { MillraceError } from "./errors.js";
 import type { Readers } from "./interests.js";
 import type { SessionState } from "./state.js";
-import { backOff, now } from "./timers.js";
+import { backOff, now, throwIfAborted } from "./timers.js";
+import { beforeSleep } from "./wake.js";
 
 const STEADY = 10_000; // ms; a connection that lasted this long was a good one
 
@@ -35,14 +36,14 @@ export async function reconnect(
       if (signal.aborted) return void c.close();
       s.setCurrent(c);
       await s.restore(c);
-      signal.throwIfAborted();
+      throwIfAborted(signal);
       if (!c.alive) continue;
       s.reconnecting = false;
       s.since = now();
       const complete = !s.gaps && s.subscriber.interests.all.every((i) => i.history);
-      return s.events.emit("reconnected", { ...s.place, away: now() - lastByte, complete });
+      return s.events.emit("reconnected", { ...s.place, away: now() - beforeSleep(lastByte), complete });
     } catch (err) {
-      signal.throwIfAborted();
+      throwIfAborted(signal);
       if (!(err instanceof MillraceError) || s.searcher.hopeless(edge, err, false)) throw err;
     }
   }

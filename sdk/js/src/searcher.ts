@@ -4,7 +4,7 @@ import { resolveEdges } from "./edges.js";
 import { MillraceError } from "./errors.js";
 import type { Readers } from "./interests.js";
 import type { Settings } from "./options.js";
-import { abortable, now } from "./timers.js";
+import { abortable, now, throwIfAborted } from "./timers.js";
 import type { TokenSource } from "./token.js";
 
 // Refusals that neither another edge nor another time will change.
@@ -69,7 +69,7 @@ export class Searcher {
         try {
           this.#edges = await resolveEdges(this.#addresses, this.#settings, signal);
         } catch {
-          signal.throwIfAborted();
+          throwIfAborted(signal);
         }
       }
     }

@@ -4,10 +4,11 @@ import type { Readers } from "./interests.js";
 import { move } from "./move.js";
 import { badOption, type ConnectOptions } from "./options.js";
 import { reconnect } from "./reconnect.js";
+import type { Runtime } from "./runtime.js";
 import { Searcher } from "./searcher.js";
 import { SessionState } from "./state.js";
 import { suspect } from "./suspect.js";
-import { now } from "./timers.js";
+import { now, throwIfAborted } from "./timers.js";
 import { TokenSource } from "./token.js";
 import { Upgrade } from "./upgrade.js";
 import { type Sleeper, watchSleep } from "./wake.js";
@@ -31,8 +32,8 @@ export class Session extends SessionState implements Owner<Readers>, Sleeper {
   #unwatch: (() => void) | undefined;
   #settle!: (error: MillraceError | undefined) => void;
 
-  constructor(addresses: readonly URL[], options: ConnectOptions) {
-    super(options);
+  constructor(addresses: readonly URL[], options: ConnectOptions, runtime?: Runtime) {
+    super(options, runtime);
     this.tokens = new TokenSource(
       this.settings,
       () => this.moveIfDue(),
@@ -75,7 +76,7 @@ export class Session extends SessionState implements Owner<Readers>, Sleeper {
     try {
       const c = await this.searcher.first(signal);
       this.setCurrent(c);
-      signal.throwIfAborted();
+      throwIfAborted(signal);
       if (c.error) throw c.error; // nobody was told
       this.since = now();
       this.#unwatch = watchSleep(this);

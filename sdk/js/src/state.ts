@@ -8,11 +8,13 @@ import type { Merger } from "./merger.js";
 import { type ConnectOptions, type Settings, settings } from "./options.js";
 import type { PresenceFrame } from "./presence-frames.js";
 import { Presences } from "./presences.js";
+import type { Runtime } from "./runtime.js";
 import type { Searcher } from "./searcher.js";
 import { type Connections, Subscriber } from "./subscriber.js";
 import { now, sleep } from "./timers.js";
 import type { TokenSource } from "./token.js";
 import { Trail } from "./trail.js";
+import { beforeSleep } from "./wake.js";
 
 type Conn = Connection<Readers>;
 type Message = Delivered<Readers>;
@@ -64,8 +66,8 @@ export abstract class SessionState implements Connections {
   readonly #pauses = new Set<() => void>();
   #waiting: (() => void)[] = []; // for another connection
 
-  constructor(options: ConnectOptions) {
-    this.settings = settings(options);
+  constructor(options: ConnectOptions, runtime?: Runtime) {
+    this.settings = settings(options, runtime);
     this.events = new Events(options.on);
   }
 
@@ -168,7 +170,7 @@ export abstract class SessionState implements Connections {
       this.trail,
     );
     this.trail = trail;
-    const away = now() - from.lastByte;
+    const away = now() - beforeSleep(from.lastByte);
     this.reportUnread(from);
     this.suspected = this.next = undefined;
     this.merger?.left(now());

@@ -3,7 +3,7 @@ import { MillraceError } from "./errors.js";
 import type { Readers } from "./interests.js";
 import { Merger } from "./merger.js";
 import type { SessionState } from "./state.js";
-import { backOff, now, sleep } from "./timers.js";
+import { backOff, now, sleep, throwIfAborted } from "./timers.js";
 
 const BESIDE = 500; // ms until the second transport starts beside the first
 
@@ -26,7 +26,7 @@ export async function suspect(s: SessionState, from: Connection<Readers>, signal
     try {
       to = await s.searcher.open(edge, signal, { fallbackAfter: BESIDE });
     } catch (err) {
-      signal.throwIfAborted();
+      throwIfAborted(signal);
       if (err instanceof MillraceError) continue; // even a final refusal: the current one may be back
       throw err;
     }
@@ -37,7 +37,7 @@ export async function suspect(s: SessionState, from: Connection<Readers>, signal
     const restored = s.restore(to);
     to.ping().catch(() => {}); // its silence is noticed, too
     await restored;
-    signal.throwIfAborted();
+    throwIfAborted(signal);
     if (s.next === to) return s.takeOver(from, to);
   }
 }

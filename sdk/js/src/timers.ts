@@ -3,6 +3,15 @@ import { MillraceError } from "./errors.js";
 /** now is a clock that does not go back, in milliseconds. */
 export const now = (): number => performance.now();
 
+/** reasonOf is why a signal was aborted: React Native and browsers of before 2022 do not tell it. */
+export const reasonOf = (signal: AbortSignal): unknown =>
+  signal.reason ?? Object.assign(new Error("the signal was aborted"), { name: "AbortError" });
+
+/** throwIfAborted is the method of the same name, which not every runtime has. */
+export function throwIfAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw reasonOf(signal);
+}
+
 /**
  * sleep resolves after ms, and rejects with the signal's reason if that comes first. What it puts
  * into early meanwhile ends it at once.
@@ -16,7 +25,7 @@ export function sleep(ms: number, signal: AbortSignal, early: Set<() => void> = 
     };
     const abort = (): void => {
       end();
-      reject(signal.reason);
+      reject(reasonOf(signal));
     };
     const wake = (): void => {
       end();
@@ -44,10 +53,14 @@ export async function within(ms: number, ...promises: (Promise<unknown> | undefi
  * another signal, and when the act has settled.
  */
 export async function limited<T>(outer: AbortSignal, ms: number, act: (s: AbortSignal) => Promise<T>): Promise<T> {
-  outer.throwIfAborted();
+  throwIfAborted(outer);
   const own = new AbortController();
-  const abort = (): void => own.abort(outer.reason);
-  const timer = setTimeout(() => own.abort(new MillraceError("timeout", "the edge does not answer")), ms);
+  const end = (reason: unknown): void => {
+    if (!("reason" in own.signal)) Object.assign(own.signal, { reason });
+    own.abort(reason);
+  };
+  const abort = (): void => end(reasonOf(outer));
+  const timer = setTimeout(() => end(new MillraceError("timeout", "the edge does not answer")), ms);
   outer.addEventListener("abort", abort);
   try {
     return await act(own.signal);
@@ -61,7 +74,7 @@ export async function limited<T>(outer: AbortSignal, ms: number, act: (s: AbortS
 /** abortable settles as a promise does, or with the signal's reason if that comes first. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
+    const abort = (): void => reject(reasonOf(signal));
     if (signal.aborted) abort();
     signal.addEventListener("abort", abort);
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));

@@ -62,7 +62,7 @@ export class Upgrade {
   #wanted({ transport, edge }: Connection<Readers>): boolean {
     const { transports } = this.#s.settings;
     const preferred = transports[0] === "webtransport" && transports.length > 1;
-    return preferred && transport === "websocket" && canWebTransport(edge);
+    return preferred && transport === "websocket" && canWebTransport(edge, this.#s.settings);
   }
 
   #wait(ms: number, counts = true): void {

@@ -18,6 +18,15 @@ let stop: (() => void) | undefined;
 let looked = 0;
 let day = 0; // Date.now then
 
+let from = 0; // when the last sleep began, at the earliest
+let until = -Infinity; // and when it was over
+
+/**
+ * beforeSleep returns when something came that was read at a time. What is read in a sleep that was just
+ * noticed, or in the second after it, may have come before it.
+ */
+export const beforeSleep = (read: number): number => (read > from && read < until + TICK ? from : read);
+
 /** isSleep says whether there was a sleep: `passed` and `days` are what two clocks say of the time since the last look. */
 export function isSleep(passed: number, days: number): boolean {
   return passed >= TICK + LATE || days - passed >= LATE;
@@ -27,9 +36,10 @@ export function isSleep(passed: number, days: number): boolean {
 export function look(): void {
   const passed = now() - looked;
   const days = Date.now() - day;
+  // The timers of a hidden page are late although it reads what comes.
+  if (isSleep(passed, days)) page.document?.visibilityState === "hidden" ? tell("slept") : slept();
   looked += passed;
   day += days;
-  if (isSleep(passed, days)) tell("slept");
 }
 
 /** watchSleep tells a client from now on, until what it returns is called. */
@@ -43,6 +53,12 @@ export function watchSleep(s: Sleeper): () => void {
   };
 }
 
+function slept(): void {
+  from = looked;
+  until = now();
+  tell("slept");
+}
+
 function tell(what: keyof Sleeper): void {
   for (const s of [...sleepers]) s[what]();
 }
@@ -52,18 +68,18 @@ interface Source {
   removeEventListener?(type: string, handler: () => void): void;
 }
 
+const page = globalThis as Source & {
+  document?: Source & { visibilityState: string };
+  navigator?: { connection?: Source & { type?: string } };
+};
+
 function start(): () => void {
   looked = now();
   day = Date.now();
   const timer = setInterval(look, TICK);
-  const page = globalThis as Source & {
-    document?: Source & { visibilityState: string };
-    navigator?: { connection?: Source & { type?: string } };
-  };
   const { document, navigator } = page;
-  const woke = (): void => tell("slept");
   const seen = (): void => {
-    if (document?.visibilityState === "visible") woke();
+    if (document?.visibilityState === "visible") tell("slept");
   };
   const changed = (): void => tell("networkChanged");
   const connection = navigator?.connection;
@@ -77,8 +93,8 @@ function start(): () => void {
   const all: [Source | undefined, string, () => void][] = [
     [page, "online", changed],
     [connection, "change", guessed],
-    [page, "pageshow", woke],
-    [document, "resume", woke],
+    [page, "pageshow", slept],
+    [document, "resume", slept],
     [document, "visibilitychange", seen],
   ];
   for (const [source, type, handler] of all) source?.addEventListener?.(type, handler);

@@ -4,7 +4,7 @@ import { type Dial, Inlet, type Link, type LinkEnd } from "./link.js";
 import type { Settings } from "./options.js";
 import { isBrowser } from "./platform.js";
 import { isFrame, Splitter } from "./splitter.js";
-import { within } from "./timers.js";
+import { throwIfAborted, within } from "./timers.js";
 
 const CLOSING = 1000; // ms for what waits to be sent before a close
 // A packet with so many bytes is longer than a stateless reset (RFC 9000, section
@@ -51,7 +51,7 @@ export async function openWebTransport(dial: Dial, { paths, hashes }: Settings):
     return await authenticated(session, closed, dial.token);
   } catch (err) {
     endAll();
-    signal.throwIfAborted();
+    throwIfAborted(signal);
     throw asError(err, "unreachable", "no WebTransport to the edge");
   } finally {
     clearTimeout(timer);

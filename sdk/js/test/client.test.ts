@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { type TestContext, test } from "node:test";
-import { connect } from "../src/client.js";
 import type { MillraceError } from "../src/errors.js";
 import type { Message } from "../src/message.js";
+import { connect } from "../src/node.js";
 import { Edge, type Peer, Record } from "./edge.js";
 import { recorder, tried } from "./fixture.js";
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { type Client, connect } from "../src/client.js";
+import type { Client } from "../src/client.js";
 import type { EventName } from "../src/events.js";
+import { connect } from "../src/node.js";
 import type { ConnectOptions } from "../src/options.js";
 import { Edge, type Peer, Record } from "./edge.js";
 

@@ -252,9 +252,9 @@ test("whatever answers is reached", async (t) => {
   const edge = await Edge.start(t);
   edge.ping = 503;
   const { signal } = new AbortController();
-  assert.equal(await reaches(`${edge.url}/ping`, signal), true);
+  assert.equal(await reaches(`${edge.url}/ping`, settings({ token: "a" }), signal), true);
   edge.stop();
-  assert.equal(await reaches(`${edge.url}/ping`, signal), false);
+  assert.equal(await reaches(`${edge.url}/ping`, settings({ token: "a" }), signal), false);
 });
 
 /** network answers /ping as long as `up` says so, and refuses otherwise. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { connect } from "../src/client.js";
 import { LoggedOutError } from "../src/errors.js";
+import { connect } from "../src/node.js";
 import { Edge } from "./edge.js";
 import { recorder, tried } from "./fixture.js";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { connect } from "../src/client.js";
 import type { Message } from "../src/message.js";
+import { connect } from "../src/node.js";
 import { Edge, Record } from "./edge.js";
 import { type Tried, tried } from "./fixture.js";
 

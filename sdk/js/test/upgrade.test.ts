@@ -5,6 +5,8 @@ import type { Connection } from "../src/connection.js";
 import type { Readers } from "../src/interests.js";
 import type { Transport } from "../src/link.js";
 import { move } from "../src/move.js";
+import { node } from "../src/node-runtime.js";
+import { web } from "../src/runtime.js";
 import { Session } from "../src/session.js";
 import { Subscription } from "../src/subscription.js";
 import { Trail } from "../src/trail.js";
@@ -29,7 +31,7 @@ function client(t: TestContext, transports: Transport[] = ["webtransport", "webs
   const it = {
     current: conn("websocket"),
     idle: true,
-    settings: { transports },
+    settings: { transports, runtime: web },
     tried: 0,
     moves: 0,
     closed: 0,
@@ -151,7 +153,7 @@ test("no tries", async (t) => {
 async function start(t: TestContext) {
   const edge = await Edge.start(t);
   const { events, on, event } = recorder();
-  const session = new Session([new URL(edge.url)], { token: "AT_1", on });
+  const session = new Session([new URL(edge.url)], { token: "AT_1", on }, node);
   const { signal } = new AbortController();
   await session.start(signal);
   t.after(() => session.finish(undefined));

@@ -38,6 +38,22 @@ function clocks(t: TestContext): { forward(ms: number): void; day(ms: number): v
   };
 }
 
+test("what is read after a sleep came before it: away", async (t) => {
+  const clock = clocks(t);
+  const edge = await Edge.start(t);
+  const { client, event } = await tried(t, edge.url);
+  const peer = await edge.peer(0);
+  const read = new Promise((resolve) => void client.subscribe("t", "c", { onMessage: resolve }));
+  await peer.until("SUB:t:c");
+  clock.forward(3200); // and nothing has run: the timers are as late
+  peer.deliver("from before");
+  await read;
+  look();
+  peer.kill();
+  const { away } = await event("reconnected");
+  assert.ok(away >= 3200, `away ${away}`);
+});
+
 test("all are told, while they are there", (t) => {
   const clock = clocks(t);
   const told: string[] = [];

@@ -2,11 +2,12 @@
 // in which writes, refusals, and which transport comes first.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { connect } from "../src/client.js";
 import { Connection } from "../src/connection.js";
 import { Dialer } from "../src/dial.js";
 import type { MillraceError } from "../src/errors.js";
 import type { Link, LinkEnd } from "../src/link.js";
+import { connect } from "../src/node.js";
+import { node } from "../src/node-runtime.js";
 import { type ConnectOptions, settings } from "../src/options.js";
 import { Searcher } from "../src/searcher.js";
 import { openWebTransport } from "../src/webtransport.js";
@@ -410,7 +411,7 @@ test("a path that lets handshakes pass, and swallows the rest: WebSocket first",
   t.mock.method(performance, "now", () => time);
   const sessions = install(t, () => new Promise(() => {}));
   const clock = { get: async () => "a", provided: false } as never;
-  const search = new Searcher([], settings({ token: "a", fallbackAfter: 60_000 }), clock, {} as never);
+  const search = new Searcher([], settings({ token: "a", fallbackAfter: 60_000 }, node), clock, {} as never);
   /** first says whether WebTransport starts before WebSocket has failed. */
   const first = async (): Promise<boolean> => {
     const own = new AbortController();

@@ -1,0 +1,22 @@
+// What the entries of all runtimes export.
+export { channelToken } from "./channel-token.js";
+export { Client, type ConfirmOptions, type PublishOptions, type SubscribeOptions } from "./client.js";
+export { type ErrorCode, type ErrorContext, LoggedOutError, MillraceError } from "./errors.js";
+export type { ClientEvents, EventHandler, EventHandlers, EventName, MoveReason, Place } from "./events.js";
+export type { Delivery } from "./frames.js";
+export type { HistoryFrom } from "./history.js";
+export type { Transport } from "./link.js";
+export type { Membership } from "./membership.js";
+export type { Message } from "./message.js";
+export type {
+  CertificateHash,
+  ConnectOptions,
+  Paths,
+  ProvidedToken,
+  QueueOptions,
+  QueuePolicy,
+} from "./options.js";
+export type { Presence, PresenceChange, PresenceOptions } from "./presence.js";
+export type { WebSocketClass } from "./runtime.js";
+export type { Subscription } from "./subscription.js";
+export type { Member } from "./watch.js";
