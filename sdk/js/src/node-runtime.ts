@@ -30,7 +30,7 @@ export const node: Runtime = {
     const library = given ?? (isNode ? await installed(proxy !== undefined) : undefined);
     // Only that of ws has this, takes headers, and tells of what is below.
     if (isNode && library?.prototype.terminate) return open(library, url, token, proxy, below);
-    if (proxy) badOption(`only a WebSocket of the package ws goes through a proxy, ${proxy.origin}`);
+    if (proxy) badOption(`only a WebSocket of the package ws goes through the proxy ${proxy.host}`);
     return web.socket(url, token, s, below);
   },
 

@@ -92,15 +92,15 @@ export class Tunnel extends Agent {
     const { host, port } = options;
     const target = `${isIP(`${host}`) === 6 ? `[${host}]` : host}:${port}`;
     const user = decodeURIComponent(proxy.username);
-    const login = Buffer.from(`${user}:${decodeURIComponent(proxy.password)}`).toString("base64");
+    const basic = Buffer.from(`${user}:${decodeURIComponent(proxy.password)}`).toString("base64");
     const fail = (text: string, about = {}): void =>
-      done(new MillraceError("unreachable", `the proxy ${proxy.origin} ${text}`, about));
+      done(new MillraceError("unreachable", `the proxy ${proxy.host} ${text}`, about));
     const request = (proxy.protocol === "https:" ? secureRequest : plainRequest)({
       host: proxy.hostname.replace(/^\[|\]$/g, ""),
       port: proxy.port || undefined,
       method: "CONNECT",
       path: target,
-      headers: { Host: target, ...(user && { "Proxy-Authorization": `Basic ${login}` }) },
+      headers: { Host: target, ...(user && { "Proxy-Authorization": `Basic ${basic}` }) },
       agent: false,
     });
     this.#request = request;
@@ -112,9 +112,9 @@ export class Tunnel extends Agent {
         return done(null, this.#secure ? secured({ ...options, socket, servername } as object) : socket);
       }
       socket.destroy();
-      if (status !== 407) fail(`refuses a connection to ${target}: HTTP status ${status}`, { status });
-      else if (user) fail("does not accept the user and password: HTTP status 407", { status });
-      else fail("asks for a user and a password: HTTP status 407", { status });
+      const login = status === 407 || status === 401; // of tinyproxy for a wrong password
+      const ours = user ? "does not accept the user and the password" : "asks for a user and a password";
+      fail(`${login ? ours : `refuses a connection to ${target}`} (HTTP status ${status})`, { status });
     });
     request.on("error", (cause) => fail("does not answer", { cause }));
     request.end();

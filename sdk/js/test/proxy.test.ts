@@ -107,12 +107,12 @@ test("everything goes through a proxy", async (t) => {
 
   for (const [given, text] of [
     [proxy.url, /does not|asks for a user and a password/],
-    [`http://me:secret@${proxy.host}`, /does not accept the user and password/],
+    [`http://me:secret@${proxy.host}`, /does not accept the user and the password \(/],
   ] as const) {
     await assert.rejects(connect(edge.url, { token: "a", proxy: given }), (err: MillraceError) => {
       assert.deepEqual([err.code, err.status], ["unreachable", 407]);
       assert.match(err.message, text);
-      assert.ok(err.message.includes(proxy.url) && !/secret|me:/.test(err.message), err.message);
+      assert.ok(err.message.includes(proxy.host) && !/secret|me:/.test(err.message), err.message);
       return true;
     });
   }
@@ -124,11 +124,11 @@ test("a proxy that refuses, is not there, or does not answer", async (t) => {
   const why = (text: RegExp, status?: number) => (err: MillraceError) =>
     err.code === "unreachable" && text.test(err.message) && err.status === status;
   const { host } = new URL(edge.url);
-  const refused = new RegExp(`the proxy ${strict.url} refuses a connection to ${host}: HTTP status 403`);
+  const refused = new RegExp(`the proxy ${strict.host} refuses a connection to ${host} \\(HTTP status 403\\)`);
   await assert.rejects(connect(edge.url, { token: "a", proxy: strict.url }), why(refused, 403));
   await assert.rejects(
     connect(edge.url, { token: "a", proxy: "http://127.0.0.1:1" }),
-    why(/the proxy http:\/\/127.0.0.1:1 does not answer: .*ECONNREFUSED/),
+    why(/the proxy 127.0.0.1:1 does not answer: .*ECONNREFUSED/),
   );
   const silent = await startProxy(t, () => 0);
   await assert.rejects(connect(edge.url, { token: "a", proxy: silent.url, connectTimeout: 200 }), { code: "timeout" });
