@@ -98,25 +98,8 @@ func (e *edge) plain() string { return fmt.Sprintf("http://%s:%d", e.IP, e.HTTP)
 // startEdge returns when clients may come.
 func startEdge(t *testing.T, m netlab.Machine, options ...harness.Option) *edge {
 	t.Helper()
-	inside, err := filepath.Abs("testdata/inside")
-	testcheck.Must(t, err)
-	caddyfile := strings.NewReplacer(
-		"https://localhost:{{.HTTPS}} {", "https://"+m.IP+":{{.HTTPS}}, https://"+edgeName+":{{.HTTPS}}, https://*."+edgeName+":{{.HTTPS}} {",
-		"admin localhost:{{.Admin}}", "admin localhost:2019\n\tdefault_sni "+m.IP, "localhost:{{", m.IP+":{{",
-		"allow_ip_masks 127.0.0.0/8", "",
-		"\tpubsub {", "\tpubsub {\n\t\tallow_plaintext", "\tpubsub\n", "\tpubsub\n\tpubsub_ready\n",
-	).Replace(harness.DefaultCaddyfile)
-	e := &edge{harness.StartEdge(t, caddyfile, append([]harness.Option{harness.ForBrowsers, func(e *harness.Edge) {
-		e.Program, e.Bind = inside, m.IP
-		e.Env = append(e.Env, "NETNS="+m.Namespace, "MILLRACE="+program("millrace"))
-	}}, options...)...), m}
-	e.Poll("the edge to be ready", func() bool {
-		response, err := http.Get(e.plain() + "/ready")
-		if err == nil {
-			response.Body.Close()
-		}
-		return err == nil && response.StatusCode == http.StatusOK
-	})
+	e := launchEdge(t, m, options...)
+	e.Poll("the edge to be ready", func() bool { return e.readiness() == http.StatusOK })
 	for _, name := range []string{m.IP, edgeName, "x." + edgeName} {
 		e.Poll("its certificates", func() bool {
 			conn, err := tls.Dial("tcp", strings.TrimPrefix(e.url(), "https://"), &tls.Config{InsecureSkipVerify: true, ServerName: name})
@@ -127,6 +110,33 @@ func startEdge(t *testing.T, m netlab.Machine, options ...harness.Option) *edge 
 		})
 	}
 	return e
+}
+
+// readiness is the status of /ready; 0: the edge does not answer.
+func (e *edge) readiness() int {
+	response, err := http.Get(e.plain() + "/ready")
+	if err != nil {
+		return 0
+	}
+	response.Body.Close()
+	return response.StatusCode
+}
+
+// launchEdge does not wait until the edge can do anything.
+func launchEdge(t *testing.T, m netlab.Machine, options ...harness.Option) *edge {
+	t.Helper()
+	inside, err := filepath.Abs("testdata/inside")
+	testcheck.Must(t, err)
+	caddyfile := strings.NewReplacer(
+		"https://localhost:{{.HTTPS}} {", "https://"+m.IP+":{{.HTTPS}}, https://"+edgeName+":{{.HTTPS}}, https://*."+edgeName+":{{.HTTPS}} {",
+		"admin localhost:{{.Admin}}", "admin localhost:2019\n\tdefault_sni "+m.IP, "localhost:{{", m.IP+":{{",
+		"allow_ip_masks 127.0.0.0/8", "",
+		"\tpubsub {", "\tpubsub {\n\t\tallow_plaintext", "\tpubsub\n", "\tpubsub\n\tpubsub_ready\n",
+	).Replace(harness.DefaultCaddyfile)
+	return &edge{harness.StartEdge(t, caddyfile, append([]harness.Option{harness.ForBrowsers, func(e *harness.Edge) {
+		e.Program, e.Bind = inside, m.IP
+		e.Env = append(e.Env, "NETNS="+m.Namespace, "MILLRACE="+program("millrace"))
+	}}, options...)...), m}
 }
 
 func program(name string) string { return filepath.Join(os.Getenv(programs.Folder), name) }

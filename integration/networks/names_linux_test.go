@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -19,8 +20,8 @@ import (
 // server that does not answer: 10 s.
 const givenUp = 6 * time.Second
 
-// silentNameServer is a name server in machine 0 that answers no questions. asked awaits one for a
-// name, of which it gets the first label.
+// silentNameServer is a name server in machine 0 that answers no questions. asked awaits the next one
+// for a name, of which it gets the first label.
 func (l *lab) silentNameServer() (asked func(label string), resolvConf string) {
 	l.Helper()
 	ip := l.network.Machine(0).IP
@@ -45,6 +46,9 @@ func (l *lab) silentNameServer() (asked func(label string), resolvConf string) {
 		<-ended
 	})
 	return func(label string) {
+		for range len(questions) {
+			<-questions // from before
+		}
 		for !bytes.Contains(<-questions, append([]byte{byte(len(label))}, label...)) {
 			continue
 		}
@@ -164,4 +168,17 @@ func TestTunnel(t *testing.T) {
 			sub.C.Never("disconnected")
 		})
 	}
+}
+
+// An edge whose NATS servers have a name, and whose name server does not answer, stops in time.
+func TestEdgeWithoutNames(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	asked, resolvConf := l.silentNameServer()
+	machine := l.network.Machine(nearMachine)
+	testcheck.Must(t, machine.SetFile("resolv.conf", resolvConf))
+	e := launchEdge(t, machine, func(e *harness.Edge) { e.Broker = "nats nats://broker.names.test:4222" })
+	e.Poll("an answer", func() bool { return e.readiness() == http.StatusServiceUnavailable })
+	asked("broker")
+	takesAtMost(t, "to stop", e.Stop)
 }
