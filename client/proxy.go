@@ -16,8 +16,8 @@ import (
 	"golang.org/x/net/http/httpproxy"
 )
 
-// NoProxy, as [Options.Proxy] and for [WithProxy], reaches edges directly, whatever the environment
-// says.
+// NoProxy is the value of [Options.Proxy] and [WithProxy] with which edges are reached directly,
+// whatever the environment says.
 const NoProxy = "none"
 
 // proxies says through which forward proxy an edge is reached. It is not changed.
