@@ -70,7 +70,7 @@ func TestPlugin(t *testing.T) {
 	program, err := harness.BuildPlugin()
 	must(t, err)
 	cmd := exec.Command("bash", "-ec", `"$0" validate --config ../examples/plugin/Caddyfile --adapter caddyfile >&2; "$0" version`, program)
-	cmd.Env = append(os.Environ(), "MILLRACE_MASTER_TOKEN="+harness.NewMasterToken(),
+	cmd.Env = append(os.Environ(), "MILLRACE_MASTER_TOKEN="+harness.NewMasterToken(), "EDGE_FOLDER="+t.TempDir(),
 		"XDG_DATA_HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
