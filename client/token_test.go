@@ -169,7 +169,7 @@ func TestTokenProvider(t *testing.T) {
 		w.set(edgeA, errBadToken) // whatever the provider gives
 		refused := time.Now()
 		second.end(1001)
-		for time.Since(refused) < 50*time.Second {
+		for time.Since(refused) < 40*time.Second { // pauses are below 15 s
 			equal(t, "event", event[EdgeError](w).Code, codeUnauthorized)
 		}
 		noError(t, c.Err())
@@ -185,7 +185,7 @@ func TestTokenProvider(t *testing.T) {
 		_, first := w.mustConnect([]string{edgeA}, i.options)
 		w.set("token AT_1", errBadToken)
 		first.end(1001)
-		time.Sleep(45 * time.Second)
+		time.Sleep(40 * time.Second)
 		i.mu.Lock()
 		i.same = false
 		i.mu.Unlock()

@@ -124,6 +124,18 @@ describe("token providers", { concurrency: true }, () => {
     });
   }
 
+  test("a token of months is not asked for again at once", async (t) => {
+    const edge = await Edge.start(t);
+    let asked = 0;
+    const tokenProvider = () => {
+      asked++;
+      return { token: "AT_1", expiresIn: "1440h" }; // more than a timer can wait
+    };
+    await tried(t, edge.url, { tokenProvider });
+    await new Promise((resolve) => setTimeout(resolve, 1200)); // the shortest time between two calls has passed
+    assert.equal(asked, 1);
+  });
+
   test("an expires_at alone", async (t) => {
     const edge = await Edge.start(t);
     let asked = 0;
