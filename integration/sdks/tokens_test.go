@@ -114,9 +114,9 @@ func expiresIn(s *stage) {
 // A provider that still gives a token that has expired is asked again, until it has another one.
 func staleToken(s *stage) {
 	issued := s.Edges[0].IssueAnywhere(harness.Object{"tenant_ids": []string{s.Tenant}})
-	s.Edges[0].Refresh(s.Edges[0].Master, issued.TokenID, harness.In(2*time.Second)).Decode(s.T, http.StatusOK, new(harness.Object))
 	stale := sdk.Command{Token: issued.Token}
 	c := provided(s, stale)
+	s.Edges[0].Refresh(s.Edges[0].Master, issued.TokenID, harness.In(2*time.Second)).Decode(s.T, http.StatusOK, new(harness.Object))
 	c.Event("disconnected")
 	for range 3 {
 		give(c, stale)
