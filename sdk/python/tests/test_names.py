@@ -95,6 +95,7 @@ async def test_an_address_that_does_not_answer(monkeypatch: pytest.MonkeyPatch, 
                 return [Target(socket.AF_INET, silent.getsockname()), Target(socket.AF_INET, (host, port))]
 
             monkeypatch.setattr(_quic, "resolve_host", resolved)
+            monkeypatch.setattr(_quic, "_IDLE", 3600.0)  # it does not end by itself
             link = await asyncio.wait_for(open_webtransport(dial(edge.url, edge.ssl)), WAIT)
             link._connection.abort()
             await edge.until(lambda: edge.terminated)
