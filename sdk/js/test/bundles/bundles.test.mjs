@@ -1,7 +1,8 @@
 // The package in bundles of esbuild, webpack and Metro, which are then run: npm run bundles. It takes what is built.
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createHttp } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -9,6 +10,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createContext, Script } from "node:vm";
+import { brotliDecompressSync } from "node:zlib";
 import * as esbuild from "esbuild";
 import { WebSocket } from "ws";
 import { startEdge } from "./edge.mjs";
@@ -119,13 +121,71 @@ async function metro(t) {
   return out;
 }
 
+// silentServer takes connections and answers nothing.
+async function silentServer(t) {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.on("listening", resolve));
+  t.after(() => server.close());
+  return `http://127.0.0.1:${server.address().port}`;
+}
+
+// unpackChromium makes the Chromium of the package for AWS Lambda, and returns its folder.
+async function unpackChromium(t) {
+  const folder = mkdtempSync(join(tmpdir(), "millrace-chromium-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const packed = (name) => brotliDecompressSync(readFileSync(join(here, "node_modules/chrome-aws-lambda/bin", name)));
+  writeFileSync(join(folder, "chromium"), packed("chromium.br"), { mode: 0o755 });
+  for (const name of ["aws", "swiftshader"]) {
+    writeFileSync(join(folder, "packed.tar"), packed(`${name}.tar.br`));
+    await run("tar", ["xf", "packed.tar"], { cwd: folder });
+  }
+  return folder;
+}
+
+test("a page in Chromium 88, which lacks what came later", async (t) => {
+  const edge = await startEdge();
+  t.after(edge.stop);
+  const entry = join(project(t, { ws: false }), "app.mjs");
+  const built = await esbuild.build({ entryPoints: [entry], bundle: true, write: false, minify: true });
+  const silentUrl = await silentServer(t);
+  const folder = await unpackChromium(t);
+  let report;
+  const said = new Promise((resolve) => {
+    report = resolve;
+  });
+  const page = createHttp((request, response) => {
+    const { pathname, search } = new URL(request.url, "http://page");
+    if (pathname === "/report") report(decodeURIComponent(search.slice(1)));
+    response.setHeader("Content-Type", pathname === "/app.js" ? "text/javascript" : "text/html");
+    if (pathname === "/app.js") return response.end(built.outputFiles[0].text);
+    const send = 'fetch("/report?" + encodeURIComponent(text + " " + ("reason" in AbortSignal.prototype)))';
+    const test = `{ edgeUrl: "${edge.url}", silentUrl: "${silentUrl}", report: (text) => ${send} }`;
+    response.end(
+      `<script>millraceTest = ${test}; onerror = millraceTest.report</script><script src="app.js"></script>`,
+    );
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => page.on("listening", resolve));
+  const flags = "--headless --no-sandbox --disable-setuid-sandbox --no-zygote --single-process --use-gl=swiftshader";
+  const url = `http://127.0.0.1:${page.address().port}/`;
+  const env = { ...process.env, HOME: folder, LD_LIBRARY_PATH: join(folder, "lib") };
+  const args = [...flags.split(" "), `--user-data-dir=${folder}/profile`, "--remote-debugging-port=0", url];
+  const browser = spawn(join(folder, "chromium"), args, { env, stdio: "ignore" });
+  const gone = new Promise((resolve) => browser.on("exit", resolve));
+  gone.then((code) => report(`Chromium has ended with ${code}`));
+  try {
+    assert.equal(await said, `${talked} false`);
+  } finally {
+    browser.kill("SIGKILL");
+    await gone;
+    page.close();
+    page.closeAllConnections();
+  }
+});
+
 test("React Native: built by Metro, without the globals that it lacks", async (t) => {
   const edge = await startEdge();
   t.after(edge.stop);
-  const silent = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => silent.on("listening", resolve));
-  t.after(() => silent.close());
-
+  const silentUrl = await silentServer(t);
   const source = readFileSync(await metro(t), "utf8");
   // As React Native's are: no canParse, no reason, no throwIfAborted.
   class Address extends URL {
@@ -151,7 +211,7 @@ test("React Native: built by Metro, without the globals that it lacks", async (t
     }
   }
   const said = new Promise((report) => {
-    const millraceTest = { edgeUrl: edge.url, silentUrl: `http://127.0.0.1:${silent.address().port}`, report };
+    const millraceTest = { edgeUrl: edge.url, silentUrl, report };
     const { setTimeout, clearTimeout, setInterval, clearInterval, performance, TextEncoder, TextDecoder } = globalThis;
     const context = createContext({
       ...{ setTimeout, clearTimeout, setInterval, clearInterval, performance, TextEncoder, TextDecoder, millraceTest },
