@@ -43,6 +43,12 @@ soak_suspicions() {
 	integration sdks -count="${MILLRACE_ROUNDS:-10}" -run 'TestSDKs(InBrowsers)?$/^(a_path_that|UDP_dies|kill)'
 }
 
+## @millrace/client in bundles of esbuild and webpack, on Node 20 and 26, in an app of React Native by Metro, and in Chromium 88
+soak_bundles() {
+	scripts/npm.sh sdk/js build
+	npm --prefix sdk/js run --silent bundles
+}
+
 ## what two edges deliver over both transports, against an oracle: 10 million times
 soak_oracle() {
 	integration cluster -run 'TestOracle$'
