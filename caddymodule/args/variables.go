@@ -36,7 +36,7 @@ func CheckVariables(d *caddyfile.Dispenser) error {
 			continue
 		}
 		if name := missingVariable(files[file][line-1], words); name != "" {
-			return d.Errf("%s: the environment variable is empty or not set; {$%s:} stands for nothing, or for a default behind the colon", name, strings.Trim(name, "{$}"))
+			return d.Errf("%s: the environment variable is empty or not set; {$%s:} stands for nothing where it is not set, or for a default behind the colon", name, strings.Trim(name, "{$}"))
 		}
 	}
 	d.Reset()

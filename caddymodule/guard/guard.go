@@ -100,7 +100,7 @@ func protectServers(ctx caddy.Context, log *zap.Logger) error {
 			if _, known := guardedServers.LoadOrStore(key, weak.Make(h)); known {
 				continue
 			}
-			stop := new(stopper)
+			stop := &stopper{bounded: app.GracePeriod > 0}
 			srv.RegisterConnState(takeover.CountTCP)
 			srv.RegisterConnState(stop.connState)
 			srv.RegisterOnShutdown(stop.shutdown)

@@ -16,17 +16,20 @@ import (
 
 // stopper bounds how long a server waits for connections over TCP when it stops. Caddy waits as long
 // as grace_period says, and forever if it says nothing: also for a request of which a half has come,
-// which a client never completes. What handlers of others do is Caddy's to wait for. A connection
-// on which none of them has run for [takeover.OwnGrace] is closed.
+// which a client never completes. What handlers of others do is Caddy's to wait for, and so is the
+// rest of a body that one of them has left unread, if grace_period says how long. Any other
+// connection is closed after [takeover.OwnGrace].
 type stopper struct {
-	conns sync.Map // net.Conn to *served: those that are open, and were not taken over by a WebSocket
-	began atomic.Int64
+	conns   sync.Map // net.Conn to *served: those that are open, and were not taken over by a WebSocket
+	began   atomic.Int64
+	bounded bool // by grace_period
 }
 
 // served is what handlers do for a connection.
 type served struct {
 	others atomic.Int32 // handlers that run and are none of ours
 	ended  atomic.Int64 // when the last one ended, in Unix nanoseconds
+	theirs atomic.Bool  // the last one was none of ours, and its request may not be read to its end
 }
 
 type servedKey struct{} // in the context of a connection: *served
@@ -40,10 +43,15 @@ func (s *stopper) connContext(ctx context.Context, conn net.Conn) context.Contex
 	return context.WithValue(ctx, servedKey{}, c)
 }
 
-// connState is the hook of an [http.Server] for the end of a connection.
+// connState is the hook of an [http.Server] for the end of a request, and of a connection.
 func (s *stopper) connState(conn net.Conn, state http.ConnState) {
-	if state == http.StateHijacked || state == http.StateClosed {
+	switch state {
+	case http.StateHijacked, http.StateClosed:
 		s.conns.Delete(conn)
+	case http.StateIdle:
+		if c, ok := s.conns.Load(conn); ok {
+			c.(*served).theirs.Store(false)
+		}
 	}
 }
 
@@ -59,7 +67,7 @@ func (s *stopper) sweep() {
 	s.conns.Range(func(conn, v any) bool {
 		c := v.(*served)
 		quiet := time.Since(time.Unix(0, max(s.began.Load(), c.ended.Load())))
-		if c.others.Load() > 0 || quiet < takeover.OwnGrace {
+		if c.others.Load() > 0 || s.bounded && c.theirs.Load() || quiet < takeover.OwnGrace {
 			left++
 			return true
 		}
@@ -87,6 +95,7 @@ func serve(r *http.Request) (end func()) {
 
 func (c *served) begin() (end func()) {
 	c.others.Add(1)
+	c.theirs.Store(true)
 	return func() {
 		c.ended.Store(time.Now().UnixNano())
 		c.others.Add(-1)
@@ -104,5 +113,6 @@ func Own(r *http.Request) (done func()) {
 		return func() {}
 	}
 	c.others.Add(-1)
+	c.theirs.Store(false)
 	return func() { c.others.Add(1) }
 }

@@ -16,12 +16,22 @@ import (
 )
 
 // A server that stops waits as long as the handlers of others need, and for ours, for requests of which
-// a half has come, and for those that it has answered without their bodies, as long as OwnGrace.
+// a half has come, and for those that it has answered without their bodies, as long as OwnGrace. With
+// a grace_period, bodies that handlers of others have not read are left to Caddy.
 func TestStopper(t *testing.T) {
-	const soon = takeover.OwnGrace + 2*sweepEvery
+	t.Run("no grace period", func(t *testing.T) { testStopper(t, false) })
+	t.Run("a grace period", func(t *testing.T) { testStopper(t, true) })
+}
+
+func testStopper(t *testing.T, bounded bool) {
+	const soon, grace = takeover.OwnGrace + 2*sweepEvery, 2 * time.Hour
+	unread := soon
+	if bounded {
+		unread = grace
+	}
 	for request, limit := range map[string]time.Duration{
 		"GET /others HTTP/1.1\r\nHost: a\r\n\r\n":                                   time.Hour,
-		"POST /answered HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n{":         soon,
+		"POST /answered HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n{":         unread,
 		"POST /own HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n{":              soon,
 		"GET /answered HTTP/1.1\r\nHost: a\r\n\r\nGET /answered HTTP/1.1\r\nHost: ": soon,
 		"GET /answered HTTP/1.1\r\nHost: ":                                          soon,
@@ -33,7 +43,7 @@ func TestStopper(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			stop := new(stopper)
+			stop := &stopper{bounded: bounded}
 			server := &http.Server{
 				ConnContext: stop.connContext, ConnState: stop.connState,
 				Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -61,10 +71,12 @@ func TestStopper(t *testing.T) {
 			}
 			synctest.Wait()
 			began := time.Now()
-			if err := server.Shutdown(context.Background()); err != nil {
-				t.Error(err)
+			ctx, cancel := context.WithTimeout(context.Background(), grace)
+			defer cancel()
+			if err := server.Shutdown(ctx); (err != nil) != (limit == grace) {
+				t.Errorf("%q: the stop: %v", request, err)
 			}
-			if took := time.Since(began); took > limit+time.Second || limit == time.Hour && took < limit {
+			if took := time.Since(began); took > limit+time.Second || limit > soon && took < limit {
 				t.Errorf("%q: the stop took %v, want %v", request, took, limit)
 			}
 			synctest.Wait()

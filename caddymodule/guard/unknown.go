@@ -41,6 +41,7 @@ func PassOn(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) erro
 	watched := &answerWriter{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}}
 	err := next.ServeHTTP(watched, r)
 	if err == nil && !watched.answered && len(w.Header()) == before && caddyhttp.GetVar(ctx, unhandledVar) == true {
+		defer Own(r)()
 		problem.NotFound(w)
 	}
 	return err
@@ -58,6 +59,7 @@ func (e routesEnd) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 	if caddyhttp.GetVar(ctx, passedVar) != nil || caddyhttp.GetVar(ctx, headersVar) != len(w.Header()) {
 		return e.next.ServeHTTP(w, r)
 	}
+	defer Own(r)()
 	if e.isMisdirected(r) {
 		problem.Write(w, http.StatusMisdirectedRequest, "misdirected_request", "there is no site of this name here")
 		return nil
