@@ -10,8 +10,8 @@
 # oldest versions of what it depends on.
 #
 # With the argument matrix it runs the tests on both loops on each Python that is named
-# behind it, or on each of $PATH and pyenv from 3.10 on: the soak python. On 3.10 it takes
-# the oldest versions of what the package depends on.
+# behind it, or on each of $PATH and pyenv from 3.10 on: the soak python. On 3.10 it does so
+# twice, also with the oldest versions of what the package depends on.
 set -euo pipefail
 cd "$(dirname "$0")/../sdk/python"
 
@@ -99,19 +99,20 @@ tests() { # flags of pytest
 
 # matrix runs the tests with each Python, on both loops.
 matrix() { # pythons
-	local version python file seen=" "
+	local version python folder seen=" "
 	[[ $# -gt 0 ]] || set -- python3.{10..30} "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python
 	for python in "$@"; do
 		version=$("$python" -c 'import ensurepip, sys, venv; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) || continue
 		[[ ${version#3.} -ge 10 && $seen != *" $version "* ]] || continue
 		seen+="$version "
-		file=requirements-dev.txt # which newer versions of Python have
-		[[ $version != 3.10 ]] || file=requirements-oldest.txt
-		venv "$python" ".venv-$version" "$file"
-		python=.venv-$version/bin/python
-		printf '== %s, %s\n' "$("$python" --version)" "$("$python" -m pip list --disable-pip-version-check 2>/dev/null | awk '/^(aioquic|uvloop|websockets) / { printf "%s %s ", $1, $2 }')"
-		tests --loop=asyncio
-		tests --loop=uvloop
+		venv "$python" ".venv-$version" requirements-dev.txt
+		[[ $version != 3.10 ]] || venv "$python" .venv-oldest requirements-oldest.txt
+		for folder in ".venv-$version" $([[ $version != 3.10 ]] || echo .venv-oldest); do
+			python=$folder/bin/python
+			printf '== %s, %s\n' "$("$python" --version)" "$("$python" -m pip list --disable-pip-version-check 2>/dev/null | awk '/^(aioquic|uvloop|websockets) / { printf "%s %s ", $1, $2 }')"
+			tests --loop=asyncio
+			tests --loop=uvloop
+		done
 	done
 	[[ $seen != ' ' ]] || { echo 'found no Python from 3.10 on' >&2 && return 1; }
 }
