@@ -8,8 +8,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future
-from concurrent.futures import wait as wait_for_futures
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -110,7 +108,10 @@ class LoopThread:
         self.check()
         if self.is_current:
             raise bad_option("a function that the client calls must not wait for the client")
-        outcome: Future[T] = Future()
+        # Only the loop's thread releases it, and no lock is ever held: an interruption within Future or
+        # Event of the standard library can leave one held, and then the loop's thread would hang.
+        ended = threading.Lock()
+        ended.acquire()
         tasks: list[asyncio.Task[T]] = []
 
         async def run() -> T:  # what work raises, too, is the outcome
@@ -122,27 +123,27 @@ class LoopThread:
             task.add_done_callback(finish)
 
         def finish(task: asyncio.Task[T]) -> None:
-            error = None if task.cancelled() else task.exception()
-            if task.cancelled():
-                outcome.set_exception(_closed())
-            elif error is not None:
-                outcome.set_exception(error)
-            else:
-                outcome.set_result(task.result())
+            if not task.cancelled():
+                task.exception()  # so that it counts as seen, also when nobody waits any more
+            ended.release()
 
         def cancel() -> None:
             for task in tasks:
                 task.cancel()
+            if not tasks:  # it was interrupted before it has begun
+                ended.release()
 
         try:
             if not self.soon(begin):
                 raise _closed()
-            self._wait(outcome)
+            self._wait(ended)
         except BaseException:
-            if not outcome.done() and self.soon(cancel):
-                self._wait(outcome)
+            if not (tasks and tasks[0].done()) and self.soon(cancel):
+                self._wait(ended)
             raise
-        return outcome.result()
+        if tasks[0].cancelled():
+            raise _closed()
+        return tasks[0].result()
 
     def close(self) -> None:
         """Cancel what runs, and end the thread. In the thread itself it does not wait for that."""
@@ -177,11 +178,12 @@ class LoopThread:
         self._end()
         self._thread.join(max(0.0, end - time.monotonic()))
 
-    def _wait(self, outcome: Future[Any]) -> None:
-        while not outcome.done() and self._thread.is_alive():
-            wait_for_futures([outcome], _TURN)
-        if not outcome.done():
-            raise _closed()
+    def _wait(self, ended: threading.Lock) -> None:
+        while not ended.acquire(timeout=_TURN):
+            if not self._thread.is_alive():
+                if ended.acquire(blocking=False):
+                    return
+                raise _closed()
 
 
 def _closed() -> MillraceError:
