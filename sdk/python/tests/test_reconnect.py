@@ -112,16 +112,6 @@ async def test_an_edge_may_read_slowly_what_was_sent_before_a_ping() -> None:
         await flushing
 
 
-async def test_no_ping_while_messages_come() -> None:
-    async with edges(1) as (edge,), tried(edge.url, keep_alive=0.3):
-        peer = await edge.peer(0)
-        for _ in range(20):
-            peer.send("LINK:up")
-            await asyncio.sleep(0.02)
-        assert peer.lines.all == []
-        await peer.until("PING")
-
-
 async def test_closing_while_it_reconnects() -> None:
     async with edges(1) as (edge,), tried(edge.url, min_back_off=10, max_back_off=10) as it:
         edge.refusal = 503, "draining"
