@@ -55,9 +55,9 @@ async def test_calls_of_the_admin() -> None:
         (
             "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n",
             407,
-            "asks for other credentials: its URL has them",
+            r"does not accept the user and the password \(HTTP status 407\)$",
         ),
-        ("HTTP/1.0 401 Unauthorized\r\n\r\n", 401, "asks for other credentials"),
+        ("HTTP/1.0 401 Unauthorized\r\n\r\n", 401, "does not accept the user and the password"),
         (
             "HTTP/1.0 403 No \x1b[1m\r\nA: b\r\n\r\nbody",
             403,
@@ -126,6 +126,30 @@ def test_the_environment(monkeypatch: pytest.MonkeyPatch, variables: dict[str, s
     for transports, possible in (("webtransport", "websocket"), used == "None"), (("webtransport",), True):
         s = settings(token="AT_1", transports=transports)
         assert can_webtransport(address.origin, s) == possible
+
+
+@pytest.mark.parametrize(
+    ("entry", "yes", "no"),
+    [
+        ("edge.test", "edge.test a.edge.test edge.test:8443", "notedge.test test"),
+        (".edge.test", "a.edge.test", "edge.test"),
+        ("*.Edge.test", "a.edge.test", "edge.test"),
+        ("edge.test:8443", "edge.test:8443 a.edge.test:8443", "edge.test"),
+        ("10.0.0.0/8", "10.1.2.3 10.1.2.3:8443", "11.1.2.3 [fd00::1] edge.test"),
+        ("10.1.2.3", "10.1.2.3", "10.1.2.4"),
+        ("10.1.2.3:8443", "10.1.2.3:8443", "10.1.2.3"),
+        ("fd00::/8", "[fd00::1]", "[fe80::1] 10.1.2.3"),
+        ("fd00::443", "[fd00::443] [fd00::443]:8443", "[fd00::1]"),
+        ("[fd00::1]:8443", "[fd00::1]:8443", "[fd00::1]"),
+        (":1, 10.0.0.0/99,[,", "", "10.1.2.3 edge.test"),
+    ],
+)
+def test_what_no_proxy_excepts(monkeypatch: pytest.MonkeyPatch, entry: str, yes: str, no: str) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://a:1")
+    monkeypatch.setenv("NO_PROXY", f"other.test, {entry}")
+    for hosts, used in (yes, "None"), (no, "the proxy a:1"):
+        for host in hosts.split():
+            assert str(Proxies().of(parse_address(f"https://{host}"))) == used, host
 
 
 @pytest.mark.parametrize(

@@ -54,8 +54,10 @@ async def _ask(opened: socket.socket, proxy: Proxy, target: str) -> None:
         raise MillraceError("unreachable", f"{proxy} does not answer as a proxy does")
     code = int(status[1])
     if code in (401, 407):  # tinyproxy has 401 for a wrong password
-        what = "other credentials" if proxy.authorization else "credentials"
-        text = f"{proxy} asks for {what}: its URL has them, as http://user:password@host:port"
+        what = "does not accept the user and the password"
+        if not proxy.authorization:
+            what = "asks for a user and a password, as in http://user:password@host:port"
+        text = f"{proxy} {what} (HTTP status {code})"
         raise MillraceError("unreachable", text, status=code)
     if not 200 <= code < 300:
         said = re.sub(r"[^ -~]", "?", (status[2] or b"").decode("ascii", "replace"))[:100]

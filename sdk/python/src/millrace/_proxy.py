@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import ipaddress
+import re
 import urllib.request
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
@@ -32,14 +34,15 @@ class Proxies:
         """None and an empty string: the environment, which is read now. A `bad_option` does not quote the URL."""
         self._option: Proxy | None = None
         self._environment: Proxy | None = None
-        self._variables: dict[str, str] = {}
+        self._excepted: list[str] = []
         if not (option is None or isinstance(option, str)):
             raise bad_option("proxy must be a URL, or 'none', or None for that of the environment")
         if option:
             self._option = None if option == "none" else _parse(option, "proxy")
         else:
-            self._variables = urllib.request.getproxies_environment()
-            self._environment = _parse(self._variables.get("https", ""), "HTTPS_PROXY")
+            variables = urllib.request.getproxies_environment()
+            self._environment = _parse(variables.get("https", ""), "HTTPS_PROXY")
+            self._excepted = variables.get("no", "").lower().split(",")
 
     @property
     def is_option(self) -> bool:
@@ -53,14 +56,32 @@ class Proxies:
         """
         if self._environment is None or not address.secure or is_loopback(address.host):
             return self._option
-        host = f"{address.host}:{address.port}"
-        bypassed = urllib.request.proxy_bypass_environment(host, self._variables)  # type: ignore[attr-defined]
-        return None if bypassed else self._environment
+        excepted = any(_excepts(entry.strip(), address) for entry in self._excepted)
+        return None if excepted else self._environment
 
     def next_hop(self, address: Address) -> tuple[str, int]:
         """Return the host and the port that a connection to an edge goes to first."""
         proxy = self.of(address)
         return (address.host, address.port) if proxy is None else (proxy.host, proxy.port)
+
+
+def _excepts(entry: str, address: Address) -> bool:
+    """Say whether an entry of NO_PROXY is about an edge, as Go does; urllib knows no networks."""
+    if entry == "*":
+        return True
+    with_port = re.fullmatch(r"(\[.*\]|[^:]*):(\d+)", entry)
+    name, port = with_port.groups() if with_port else (entry, "")
+    name = name.strip("[]").removeprefix("*")
+    if not name or (port and int(port) != address.port):
+        return False
+    try:
+        network = ipaddress.ip_network(name, strict=False)
+    except ValueError:  # a name, and the names below it; only these, if it begins with a dot
+        return address.host.endswith(name) if name[0] == "." else f".{address.host}".endswith(f".{name}")
+    try:
+        return ipaddress.ip_address(address.host) in network
+    except ValueError:
+        return False
 
 
 def _parse(url: str, source: str) -> Proxy | None:
