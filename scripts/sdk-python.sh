@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds millrace-client in sdk/python, a wheel and an sdist in sdk/python/dist, and checks
-# it: format, lint, types, tests on asyncio's event loop, on uvloop, and with servers, workers
-# and a proxy (tests/hosts), the packages as they would be published, that the wheel
+# it: format, lint, types, tests on asyncio's event loop, on uvloop, and with servers and
+# workers (tests/hosts), the packages as they would be published, that the wheel
 # works where it is installed, and its documentation. With the argument build it only
 # builds; with test it only runs the types, and the tests on asyncio's loop; with check it
 # does everything else. Needs Python 3.10 or newer with its module
