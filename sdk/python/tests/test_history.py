@@ -314,6 +314,7 @@ async def test_what_a_queue_has_no_room_for_stays_at_the_edge(queue: int, later:
         sub = await it.client.subscribe(
             "t", "c", history="now", queue=queue, on_message=take if later else None
         )
+        await peer.until("UNSUB:t:c")
         for n in range(1, last + 1):
             assert len(sub._queue) <= queue
             if later:
@@ -322,7 +323,7 @@ async def test_what_a_queue_has_no_room_for_stays_at_the_edge(queue: int, later:
             else:
                 assert await read(sub, 1) == [str(n)]
                 assert sub.position == at(n)
-        assert len(rsubs(peer)) > 2
+        assert len(rsubs(peer)) >= 2
         assert not {"queue_full", "gap"} & {*it.events.names}
         if later:
             assert it.got.all == [str(n) for n in range(1, last + 1)]
