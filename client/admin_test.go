@@ -225,10 +225,10 @@ func TestTokenAdminErrors(t *testing.T) {
 		})
 	}
 	for name, make := range map[string]func() (*TokenAdmin, error){
-		"plain text":    func() (*TokenAdmin, error) { return NewTokenAdmin("http://edge.example", masterToken) },
-		"a path":        func() (*TokenAdmin, error) { return NewTokenAdmin("https://edge.example/edges", masterToken) },
-		"a broken line": func() (*TokenAdmin, error) { return NewTokenAdmin("https://edge.example", "MT_s3cret\n") },
-		"no token":      func() (*TokenAdmin, error) { return NewTokenAdmin("https://edge.example", "") },
+		"plain text": func() (*TokenAdmin, error) { return NewTokenAdmin("http://edge.example", masterToken) },
+		"a path":     func() (*TokenAdmin, error) { return NewTokenAdmin("https://edge.example/edges", masterToken) },
+		"a space":    func() (*TokenAdmin, error) { return NewTokenAdmin("https://edge.example", "MT_s3 cret") },
+		"no token":   func() (*TokenAdmin, error) { return NewTokenAdmin("https://edge.example", "") },
 	} {
 		if _, err := make(); !errors.Is(err, ErrBadOption) || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: got %v", name, err)

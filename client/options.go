@@ -301,6 +301,9 @@ func checkQueue(n int, policy QueuePolicy) error {
 // checkToken refuses what would break out of a header; whether the token is
 // good is the edge's to say.
 func checkToken(token string) error {
+	if strings.TrimSpace(token) != token {
+		return badOption("the token has white space at its beginning or end, such as a line break from a file: remove it")
+	}
 	for i := range len(token) {
 		if token[i] <= ' ' || token[i] > '~' {
 			return badOption("a token consists of visible ASCII characters")

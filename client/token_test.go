@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -273,6 +274,24 @@ func TestAccessTokenJSON(t *testing.T) {
 		err := json.Unmarshal([]byte(text), &got)
 		if got != want || (err != nil) != (want == AccessToken{}) || err != nil && !errors.Is(err, ErrBadOption) {
 			t.Errorf("%s: got %+v %v", text, got, err)
+		}
+	}
+}
+
+// A token as it is read from a file.
+func TestTokenWithLineBreak(t *testing.T) {
+	for _, token := range []string{"AT_s3cret\n", "AT_s3cret\r\n", "\tAT_s3cret", " "} {
+		provider := func(context.Context) (AccessToken, error) { return AccessToken{Token: token}, nil }
+		_, admin := NewTokenAdmin("https://edge.test", token)
+		for name, err := range map[string]error{
+			"token":    errorOf(Connect(t.Context(), []string{"https://edge.test"}, Options{Token: token})),
+			"provider": errorOf(Connect(t.Context(), []string{"https://edge.test"}, Options{TokenProvider: provider})),
+			"admin":    admin,
+		} {
+			wantError(t, err, ErrBadOption, name)
+			if !strings.Contains(err.Error(), "white space at its beginning or end") || strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("%s: got %v", name, err)
+			}
 		}
 	}
 }

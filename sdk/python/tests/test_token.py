@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from millrace import IssuedToken, LoggedOut, Token, _searcher, connect, events
+from millrace import IssuedToken, LoggedOut, MillraceError, Token, TokenAdmin, _searcher, connect, events
 from millrace._token import renew_after
 
 from .edge import Edge, edges, everything
@@ -309,3 +309,16 @@ async def test_the_old_token_is_revoked_during_the_move() -> None:
         (await edge.peer(0)).revoke()
         assert (await it.event("disconnected")).error.code == "token_revoked"
         await it.event("reconnected")
+
+
+@pytest.mark.parametrize("token", ["AT_s3cret\n", "AT_s3cret\r\n", "\tAT_s3cret", " "])
+async def test_a_token_as_it_is_read_from_a_file(token: str) -> None:
+    for options, code in (
+        ({"token": token}, "bad_option"),
+        ({"token_provider": lambda: token}, "token_provider"),
+    ):
+        with pytest.raises(MillraceError, match=rf"{code}: .*white space at its beginning or end") as caught:
+            await connect("http://127.0.0.1:9", **options)
+        assert "s3cret" not in str(caught.value)
+    with pytest.raises(MillraceError, match=r"bad_option: .*white space at its beginning or end"):
+        await TokenAdmin("http://127.0.0.1:9", token).revoke("AT_1")

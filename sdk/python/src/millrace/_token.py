@@ -128,7 +128,8 @@ class TokenSource:
         except asyncio.TimeoutError as err:
             raise MillraceError("token_provider", "no token came in time", cause=err) from err
         except Exception as err:
-            raise MillraceError("token_provider", "the token provider failed", cause=err) from err
+            said = f": {err}" if isinstance(err, MillraceError) else ""  # others may say secrets
+            raise MillraceError("token_provider", f"the token provider failed{said}", cause=err) from err
         finally:
             self._asked, self._called = now(), False
         self.token = value

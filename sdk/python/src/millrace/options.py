@@ -196,6 +196,10 @@ def _number(name: str, value: object, usual: float, negative: bool = False) -> f
 
 def checked_token(token: object) -> str:
     """Refuse what cannot be a token before it goes into a header."""
+    if isinstance(token, str) and token != token.strip():
+        raise bad_option(
+            "the token has white space at its beginning or end, such as a line break from a file: remove it"
+        )
     if not isinstance(token, str) or not re.fullmatch(r"[\w.~+-]{1,512}", token, re.ASCII):
         raise bad_option("a token is a string of 1 to 512 letters, digits and .~_+-, and this is none")
     return token
