@@ -139,6 +139,32 @@ def test_a_fork(edge: EdgeThread, how: str) -> None:
     assert texts == [b"of the child", b"of the parent"][how == "unused" :]
 
 
+FORK_IN_A_LOOP = """
+import asyncio, os, sys, millrace
+loop = asyncio.new_event_loop()
+client = loop.run_until_complete(millrace.connect(sys.argv[1], token="AT_1", transports=["websocket"]))
+if os.fork() == 0:
+    for call in [client.publish("t", "c", "of the child"), client.flush(), client.close()]:
+        try:
+            loop.run_until_complete(call)
+        except millrace.MillraceError as err:
+            print(err, flush=True)
+    os._exit(7)
+assert os.waitstatus_to_exitcode(os.wait()[1]) == 7
+loop.run_until_complete(client.publish("t", "c", "of the parent"))
+loop.run_until_complete(client.flush())
+loop.run_until_complete(client.close())
+"""
+
+
+@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="there is no fork")
+def test_a_fork_that_goes_on_with_the_loop(edge: EdgeThread) -> None:
+    """The child does not write to the parent's connection, and does not close it."""
+    errors = run(FORK_IN_A_LOOP, edge.url).splitlines()
+    assert errors == ["bad_option: made before a fork: connect in the child"] * 3
+    assert len(edge.peer.frames.all) == 1
+
+
 def test_an_exit_does_not_wait_for_a_handler(edge: EdgeThread) -> None:
     script = (
         "import sys, threading, millrace.sync\n"

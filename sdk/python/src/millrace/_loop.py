@@ -22,9 +22,10 @@ class OwnLoop:
     def check(self) -> None:
         """Refuse a call from elsewhere. The error is `bad_option`.
 
-        In a child process no loop of the parent runs, so that most calls ask for the loop alone. A plain
-        function may be called where no loop runs, as before run_forever.
+        A plain function may be called where no loop runs, as before run_forever.
         """
+        if os.getpid() != self._process:  # also where a child goes on with the parent's loop
+            raise bad_option(FORKED)
         loop = self._loop
         try:
             if asyncio.get_running_loop() is loop:
@@ -32,8 +33,6 @@ class OwnLoop:
             idle = False
         except RuntimeError:
             idle = not loop.is_running() and not loop.is_closed()
-        if os.getpid() != self._process:
-            raise bad_option(FORKED)
         if not idle:
             raise bad_option(
                 "this client belongs to another event loop: use it where it was connected, "
