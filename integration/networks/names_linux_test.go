@@ -21,7 +21,7 @@ import (
 const givenUp = 6 * time.Second
 
 // namedKinds are the SDKs that look names up, and their codes if no name server answers.
-var namedKinds = map[string]string{"go": "unreachable", "python": "timeout"}
+var namedKinds = map[string]string{"go": "unreachable", "node": "timeout", "python": "timeout"}
 
 // silentNameServer is a name server in machine 0 that answers no questions. asked awaits the first one
 // for a name, of which it gets the first label.

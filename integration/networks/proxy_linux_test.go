@@ -12,7 +12,7 @@ import (
 )
 
 // proxiedKinds are the SDKs that go through forward proxies, with both transports allowed.
-var proxiedKinds = []string{"go", "python"}
+var proxiedKinds = []string{"go", "node", "python"}
 
 // A client's machine reaches nothing but a forward proxy, which alone knows the name of the edge.
 func TestForwardProxy(t *testing.T) {
