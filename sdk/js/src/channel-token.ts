@@ -18,14 +18,13 @@ export function channelToken(text: string): string {
   if (typeof text !== "string" || /[\uD800-\uDFFF]/u.test(text)) {
     throw new MillraceError("bad_option", "a channel's token is made of a string without lone surrogates");
   }
-  const token = text.replace(/[^\w\-@]+/g, escaped) || "~";
+  const rest = (one: string) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`; // which encodeURIComponent leaves
+  const token =
+    encodeURIComponent(text)
+      .replace(/[.!~*'()]/g, rest)
+      .replaceAll("%40", "@")
+      .replaceAll("%", "~") || "~";
   if (token.length <= MAX_BYTES) return token;
-  const rule = "each byte of the text but a-z A-Z 0-9 _ - @ needs three";
+  const rule = "each byte of the text but letters, digits and _-@ needs three";
   throw new MillraceError("bad_option", `a channel's token has at most ${MAX_BYTES} bytes; ${rule}`);
-}
-
-function escaped(part: string): string {
-  let token = "";
-  for (const byte of new TextEncoder().encode(part)) token += `~${byte.toString(16).toUpperCase().padStart(2, "0")}`;
-  return token;
 }

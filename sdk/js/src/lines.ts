@@ -15,18 +15,23 @@ export type ServerLine =
 /** A line that says how far an RSUB has come. */
 export type Reached = Extract<ServerLine, { kind: "OK:RSUB" | "AT" | "GAP" }>;
 
-const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+// Made when they are needed: Jest's jsdom and some versions of React Native lack them, and may get them later.
+let encoder: TextEncoder | undefined;
+let decoder: TextDecoder | undefined;
 
 const MAX_LINE = 1024; // bytes
 const words = ["PING", "PONG", "RECONNECT", "OK:AUTH"];
 const stored = /^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::(complete|gap))?$/;
 const published = /^OK:PUB:(0|[1-9]\d{0,9})(?::([^:]+))?$/;
 
-export const encodeText = (text: string): Uint8Array<ArrayBuffer> => encoder.encode(text);
+export function encodeText(text: string): Uint8Array<ArrayBuffer> {
+  encoder ??= new TextEncoder();
+  return encoder.encode(text);
+}
 
 /** decodeText throws a `protocol` error if the bytes are not UTF-8. */
 export function decodeText(bytes: Uint8Array): string {
+  decoder ??= new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   try {
     return decoder.decode(bytes);
   } catch (cause) {

@@ -1,4 +1,4 @@
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+let decoder: TextDecoder | undefined;
 
 /** A message that a subscription got. */
 export class Message {
@@ -53,6 +53,7 @@ export class Message {
 
   /** The payload as UTF-8, a leading U+FEFF included. */
   text(): string {
+    decoder ??= new TextDecoder("utf-8", { ignoreBOM: true });
     return decoder.decode(this.payload);
   }
 

@@ -168,6 +168,8 @@ export function settings(o: ConnectOptions, runtime: Runtime = web): Settings {
   if (webSocket !== undefined && typeof webSocket !== "function") badOption("webSocket must be a class");
   if (transports.length === 0) badOption("transports must not be empty");
   for (const transport of transports) oneOf("transports", transport, known);
+  if (!("TextEncoder" in globalThis && "TextDecoder" in globalThis))
+    badOption("TextEncoder and TextDecoder are missing");
   const minBackOff = number("minBackOff", o.minBackOff, 250);
   return {
     token: token === undefined ? undefined : checkedToken(token),

@@ -24,12 +24,13 @@ const MAX_ENTRIES = 65_536;
 const MAX_BYTES = 16 << 20;
 const SPARE = 1024; // slots that may be empty
 
-// Every byte has a character of its own in this encoding.
-const bytes = new TextDecoder("windows-1252");
+const PART = 1024; // arguments of a call
 
-/** keyOf returns what messages are compared by. */
-export function keyOf(m: Moved<unknown>): string {
-  return `${m.tenant}:${m.channel}:${bytes.decode(m.payload)}`;
+/** keyOf returns what messages are compared by: every byte is a character. Hermes' TextDecoder knows UTF-8 alone. */
+export function keyOf({ tenant, channel, payload }: Moved<unknown>): string {
+  let key = `${tenant}:${channel}:`;
+  for (let i = 0; i < payload.length; i += PART) key += String.fromCharCode(...payload.subarray(i, i + PART));
+  return key;
 }
 
 /** A Shelf holds entries in order, and finds the oldest one with a key. */

@@ -187,7 +187,13 @@ test("React Native: built by Metro, without the globals that it lacks", async (t
   t.after(edge.stop);
   const silentUrl = await silentServer(t);
   const source = readFileSync(await metro(t), "utf8");
-  // As React Native's are: no canParse, no reason, no throwIfAborted.
+  // As React Native's are: no canParse, no reason, no throwIfAborted, no encoding but UTF-8.
+  class Decoder extends TextDecoder {
+    constructor(label = "utf-8", options) {
+      if (label !== "utf-8") throw new RangeError(`Unknown encoding: ${label}`);
+      super(label, options);
+    }
+  }
   class Address extends URL {
     static canParse = undefined;
   }
@@ -212,9 +218,18 @@ test("React Native: built by Metro, without the globals that it lacks", async (t
   }
   const said = new Promise((report) => {
     const millraceTest = { edgeUrl: edge.url, silentUrl, report };
-    const { setTimeout, clearTimeout, setInterval, clearInterval, performance, TextEncoder, TextDecoder } = globalThis;
+    const { setTimeout, clearTimeout, setInterval, clearInterval, performance, TextEncoder } = globalThis;
     const context = createContext({
-      ...{ setTimeout, clearTimeout, setInterval, clearInterval, performance, TextEncoder, TextDecoder, millraceTest },
+      ...{
+        setTimeout,
+        clearTimeout,
+        setInterval,
+        clearInterval,
+        performance,
+        TextEncoder,
+        TextDecoder: Decoder,
+        millraceTest,
+      },
       ...{ URL: Address, WebSocket: Socket, AbortController: Controller, console },
       fetch: (url) => fetch(url),
     });
