@@ -8,6 +8,7 @@ import { seconds } from "./duration.js";
 import { asError, type ErrorCode, type ErrorContext, MillraceError, notEdge } from "./errors.js";
 import { checkMembers } from "./members.js";
 import { isBrowser } from "./platform.js";
+import { checkedSecret } from "./secret.js";
 import { inOurWords } from "./words.js";
 
 export { channelToken } from "./channel-token.js";
@@ -147,13 +148,10 @@ export class TokenAdmin {
       return pathname === "/" ? origin : bad("the address of an edge has no path");
     });
     if (this.#origins.length === 0) bad("at least one address is needed");
-    // As an error of fetch would repeat it.
-    if (typeof masterToken !== "string" || !/^[\w.~+-]{1,512}$/.test(masterToken))
-      bad("a master token is a string of 1 to 512 letters, digits and .~_+-");
     checkMembers("the object of options", options, "allowPlaintext fetch timeout");
     const { timeout = 0 } = options;
     if (!(timeout >= 0 && timeout < 2 ** 31)) bad("timeout must be milliseconds");
-    this.#master = masterToken;
+    this.#master = checkedSecret(masterToken, "master token");
     this.#fetch = options.fetch ?? fetch;
     this.#timeout = timeout || 10_000;
   }
@@ -207,7 +205,7 @@ export class TokenAdmin {
 
   /** Revokes a token by its id, which issue and list give; as revoke. */
   async revokeById(tokenId: string): Promise<void> {
-    if (!/^[0-9a-f]+$/.test(tokenId)) bad("the id of a token consists of hex digits");
+    if (!/^[0-9a-f]+$/.test(tokenId)) bad("tokenId must be hex digits");
     await this.#call("DELETE", `tokens/${tokenId}`);
   }
 
@@ -217,7 +215,7 @@ export class TokenAdmin {
    * were issued while it ran. Later tokens are not concerned: issue none that the subject is not to have.
    */
   async revokeSubject(subject: string): Promise<number> {
-    if (typeof subject !== "string" || !subject) bad("a subject is a string, and not empty");
+    if (typeof subject !== "string" || !subject) bad("subject must be a string, and not empty");
     const { revoked } = await this.#call("DELETE", `tokens?${encoded(new URLSearchParams({ subject }))}`);
     return typeof revoked === "number" ? revoked : strange();
   }
@@ -306,8 +304,7 @@ function expiry({ expiresIn, expiresAt }: Expiry): Json {
 }
 
 function info(t: Json): TokenInfo {
-  const right = (t.right ?? {}) as Json;
-  const list = (value: unknown): string[] | undefined => value as string[] | undefined;
+  const right = (t.right ?? {}) as { [list: string]: string[] | undefined };
   return {
     tokenId: text(t.token_id),
     createdBy: text(t.created_by),
@@ -319,17 +316,17 @@ function info(t: Json): TokenInfo {
     revokedAt: t.revoked_at ? time(t.revoked_at) : undefined,
     status: text(t.status),
     masterId: text(t.master_id ?? ""),
-    grants: ((right.tenant_grants ?? []) as Json[]).map((grant) => ({
-      tenants: list(grant.tenant_ids) ?? [],
-      publish: list(grant.allow_channels_pub),
-      subscribe: list(grant.allow_channels_sub),
-      history: list(grant.allow_channels_history),
-      presence: list(grant.allow_channels_presence),
+    grants: ((right.tenant_grants ?? []) as unknown as (typeof right)[]).map((grant) => ({
+      tenants: grant.tenant_ids ?? [],
+      publish: grant.allow_channels_pub,
+      subscribe: grant.allow_channels_sub,
+      history: grant.allow_channels_history,
+      presence: grant.allow_channels_presence,
     })),
-    ipMasks: list(right.allow_ip_masks),
-    regions: list(right.allow_regions),
-    origins: list(right.allowed_ws_origin),
-    protocols: list(right.allow_protocols) as TokenInfo["protocols"],
+    ipMasks: right.allow_ip_masks,
+    regions: right.allow_regions,
+    origins: right.allowed_ws_origin,
+    protocols: right.allow_protocols as TokenInfo["protocols"],
     ingressKBps: right.ingress_kb_per_sec as number | undefined,
     egressKBps: right.egress_kb_per_sec as number | undefined,
   };

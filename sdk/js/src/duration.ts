@@ -5,7 +5,7 @@ export function seconds(duration: string | number): number {
   if (typeof duration === "number") return duration;
   const parts = /^(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(duration);
   if (!parts) {
-    const rule = 'expiresIn is seconds, or hours, minutes and seconds such as "1h30m" or "90s"';
+    const rule = 'expiresIn is seconds, or a duration such as "1h30m" or "90s"';
     throw new MillraceError("bad_option", rule);
   }
   const [h = 0, m = 0, s = 0] = parts.slice(1).map((n) => Number(n ?? 0));

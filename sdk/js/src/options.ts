@@ -3,6 +3,7 @@ import type { EventHandlers } from "./events.js";
 import type { Transport } from "./link.js";
 import { checkMembers } from "./members.js";
 import { type Runtime, type RuntimeSettings, type WebSocketClass, web } from "./runtime.js";
+import { checkedSecret } from "./secret.js";
 
 /** What becomes of a message for a subscription whose queue is full. */
 export type QueuePolicy = "drop-oldest" | "drop-newest" | "end";
@@ -172,7 +173,7 @@ export function settings(o: ConnectOptions, runtime: Runtime = web): Settings {
     badOption("TextEncoder and TextDecoder are missing");
   const minBackOff = number("minBackOff", o.minBackOff, 250);
   return {
-    token: token === undefined ? undefined : checkedToken(token),
+    token: token === undefined ? undefined : checkedSecret(token),
     tokenProvider,
     transports: [...new Set(transports)],
     fallbackAfter: number("fallbackAfter", o.fallbackAfter, 2000),
@@ -199,15 +200,4 @@ export function settings(o: ConnectOptions, runtime: Runtime = web): Settings {
 function path(value: string): string {
   if (!/^\/[^?#]*$/.test(value)) badOption("paths must start with a slash");
   return value;
-}
-
-const notToken = "a token is a string of 1 to 512 letters, digits and .~_+-";
-
-/**
- * checkedToken refuses what cannot be a token before a browser repeats it in an error of its own:
- * it goes into the handshake as a subprotocol.
- */
-export function checkedToken(token: unknown): string {
-  if (typeof token !== "string" || !/^[\w.~+-]{1,512}$/.test(token)) badOption(notToken);
-  return token;
 }

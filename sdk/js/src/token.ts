@@ -1,7 +1,8 @@
 import { seconds } from "./duration.js";
 import { MillraceError } from "./errors.js";
 import { checkMembers } from "./members.js";
-import { badOption, checkedToken, type ProvidedToken, type Settings } from "./options.js";
+import { badOption, type ProvidedToken, type Settings } from "./options.js";
+import { checkedSecret } from "./secret.js";
 import { abortable, backOff, limited, now, sleep } from "./timers.js";
 
 const LONGEST = 2 ** 31 - 1; // ms of a timer: a token of weeks is renewed then
@@ -112,7 +113,7 @@ export class TokenSource {
     // A time in the past: this machine's clock is wrong, and the edge knows better.
     if (within == null && life <= 0) life = Infinity;
     if (!(life > 0)) badOption("expiresIn must be above 0, expiresAt a time");
-    this.#token = checkedToken(given.token);
+    this.#token = checkedSecret(given.token);
     this.#expires = now() + life;
     this.#failures = 0;
     this.#wait(Math.max(LEAST, renewAfter(life, Math.random())));

@@ -349,6 +349,13 @@ test("what is refused at once", () => {
     assert.throws(() => new TokenAdmin(url, master, options), { code: "bad_option" }, url);
   }
   new TokenAdmin("http://edge.example", MASTER, { allowPlaintext: true });
+  assert.throws(
+    () => new TokenAdmin("https://edge.example", `${MASTER}\n`),
+    (err: Error) => {
+      assert.match(err.message, /^bad_option: a master token is .*: this one has white space, such as a line break/);
+      return !err.message.includes(MASTER);
+    },
+  );
 });
 
 test("not in a browser", () => {

@@ -87,6 +87,12 @@ test("names and options are checked before anything is sent", async (t) => {
   ];
   for (const options of bad)
     await assert.rejects(connect(edge.url, options), { code: "bad_option" }, JSON.stringify(options));
+  const spaced = /^bad_option: a token is .*: this one has white space, such as a line break from a file$/;
+  for (const token of ["AT_1\n", " AT_1", "AT_1\r\n"]) {
+    await assert.rejects(connect(edge.url, { token }), { message: spaced });
+    const given = connect(edge.url, { tokenProvider: () => ({ token }) });
+    await assert.rejects(given, (err: Error) => spaced.test((err.cause as Error).message));
+  }
   for (const url of [
     "edge",
     "ws://127.0.0.1",
