@@ -20,6 +20,11 @@ export interface TokenAdminOptions {
   readonly allowPlaintext?: boolean | undefined;
   /** In place of the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
+  /**
+   * On Node alone: the URL of a forward proxy, or `none`, as for `connect`. Default: as the variables HTTPS_PROXY and
+   * NO_PROXY say. It does not count with `fetch`.
+   */
+  readonly proxy?: string | undefined;
   /** Of each call to an edge, in milliseconds. Default, also of 0: 10000. */
   readonly timeout?: number | undefined;
 }

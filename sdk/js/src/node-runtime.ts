@@ -1,10 +1,9 @@
 // What Node does in a way of its own: WebSockets of the package ws, and forward proxies.
-import { type IncomingMessage, request as plainRequest } from "node:http";
-import { request as secureRequest } from "node:https";
+import type { IncomingMessage } from "node:http";
 import type { Socket as Raw } from "node:net";
 import { asError, MillraceError, notEdge } from "./errors.js";
 import { badOption } from "./options.js";
-import { proxyFor, Tunnel } from "./proxy.js";
+import { fetchThrough, proxyFor, Tunnel } from "./proxy.js";
 import { type Below, type Runtime, type Socket, web } from "./runtime.js";
 import { MAX_MESSAGE } from "./splitter.js";
 
@@ -34,10 +33,7 @@ export const node: Runtime = {
     return web.socket(url, token, s, below);
   },
 
-  fetch(url, s, init) {
-    const proxy = proxyFor(url, s.proxy);
-    return proxy ? get(url, proxy, init.signal as AbortSignal) : fetch(url, init);
-  },
+  fetch: (url, s, init) => fetchThrough(proxyFor(url, s.proxy), url, init),
 
   proxied: (edge, s) => proxyFor(edge, s.proxy) !== undefined,
 };
@@ -99,22 +95,4 @@ async function refusalOf(response: IncomingMessage): Promise<MillraceError> {
     // no body of an edge
   }
   return notEdge(status, about.retryAfter);
-}
-
-// get is a fetch of what is short, through a proxy.
-function get(url: string, proxy: URL, signal: AbortSignal): Promise<Response> {
-  const secure = url.startsWith("https:");
-  const agent = new Tunnel(proxy, secure);
-  return new Promise<Response>((resolve, reject) => {
-    const request = (secure ? secureRequest : plainRequest)(url, { agent, signal }, async (response) => {
-      try {
-        const chunks: Uint8Array[] = [];
-        for await (const chunk of response) chunks.push(chunk);
-        resolve(new Response(Buffer.concat(chunks), { status: response.statusCode as number }));
-      } catch (err) {
-        reject(err);
-      }
-    });
-    request.on("error", reject).end();
-  }).finally(() => agent.end());
 }

@@ -121,3 +121,34 @@ export class Tunnel extends Agent {
     return undefined;
   }
 }
+
+/**
+ * fetchThrough is the global fetch, or goes through a proxy: then it follows no redirects, takes a text as the body,
+ * and is for answers that are short.
+ */
+export function fetchThrough(proxy: URL | undefined, url: string, init: RequestInit = {}): Promise<Response> {
+  if (!proxy) return fetch(url, init);
+  const secure = url.startsWith("https:");
+  const agent = new Tunnel(proxy, secure);
+  const { method = "GET", headers = {}, body, signal } = init;
+  const options = { agent, method, headers: headers as Record<string, string> };
+  return new Promise<Response>((resolve, reject) => {
+    const request = (secure ? secureRequest : plainRequest)(url, options, async (response) => {
+      try {
+        const chunks: Uint8Array[] = [];
+        for await (const chunk of response) chunks.push(chunk);
+        resolve(new Response(Buffer.concat(chunks), { status: response.statusCode as number }));
+      } catch (err) {
+        reject(err);
+      }
+    });
+    const givenUp = (): void => {
+      reject(signal?.reason); // a request that waits for its connection does not tell
+      request.destroy();
+    };
+    signal?.addEventListener("abort", givenUp);
+    request.on("error", reject).on("close", () => signal?.removeEventListener("abort", givenUp));
+    if (signal?.aborted) givenUp();
+    else request.end(body);
+  }).finally(() => agent.end());
+}

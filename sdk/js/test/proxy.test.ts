@@ -1,10 +1,12 @@
 // Forward proxies, and the WebSocket that an application gives. Real proxies: integration/sdks.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import { type AddressInfo, connect as dial, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { WebSocket } from "ws";
+import { TokenAdmin as AdminElsewhere } from "../src/admin.js";
+import { TokenAdmin } from "../src/admin-node.js";
 import type { MillraceError } from "../src/errors.js";
 import { connect as connectWeb } from "../src/index.js";
 import { connect } from "../src/node.js";
@@ -139,6 +141,41 @@ test("a proxy that refuses, is not there, or does not answer", async (t) => {
     /bad_option: there is no WebTransport.* through a proxy/,
   );
   await assert.rejects(connectWeb(edge.url, { token: "a", proxy: silent.url }), /bad_option: .* has no "proxy"/);
+});
+
+test("a TokenAdmin goes through a proxy", async (t) => {
+  const asked: [authorization: string | undefined, body: string][] = [];
+  const server = createServer(async (request: IncomingMessage, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    asked.push([request.headers.authorization, `${request.method} ${request.url} ${body}`]);
+    response.end('{"new_expires_at": "2026-01-02T00:00:00Z"}');
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const proxy = await startProxy(t);
+  const admin = new TokenAdmin(`http://${host}`, "MT_1", { proxy: proxy.url });
+  await admin.refresh("1", { expiresIn: 60 });
+  await admin.revokeById("1");
+  const want = ['PUT /v1/refresh-token {"token_id":"1","expires_in":60}', "DELETE /v1/tokens/1 "];
+  const all = want.map((call) => ["Bearer MT_1", call]);
+  assert.deepEqual([asked, proxy.asked.all], [all, [host, host]]);
+
+  const strict = await startProxy(t, () => 407);
+  process.env.HTTPS_PROXY = `http://me:secret@${strict.host}`;
+  t.after(() => delete process.env.HTTPS_PROXY);
+  const refused = new RegExp(`^unreachable: the proxy ${strict.host} does not accept the user and the password`);
+  await assert.rejects(new TokenAdmin("https://e.example", "MT_1").revokeById("1"), { message: refused, status: 407 });
+  const silent = await startProxy(t, () => 0);
+  const late = new TokenAdmin("https://e.example", "MT_1", { proxy: silent.url, timeout: 100 });
+  await assert.rejects(late.revokeById("1"), { code: "timeout" });
+  const own = async () => new Response("{}");
+  await new TokenAdmin("https://e.example", "MT_1", { fetch: own }).revokeById("1");
+  const bad = { code: "bad_option" };
+  assert.throws(() => new TokenAdmin("https://e.example", "MT_1", { proxy: "socks5://p" }), bad);
+  assert.throws(() => new TokenAdmin("https://e.example", "MT_1", { way: "" } as never), /allowed are .*proxy/);
+  assert.throws(() => new AdminElsewhere("https://e.example", "MT_1", { proxy: "http://p" }), /has no "proxy"/);
 });
 
 test("a WebSocket class of the application", async (t) => {
