@@ -59,6 +59,7 @@ func newProxies(option string) (p proxies, err error) {
 
 // parseProxy parses the URL of a proxy. The error does not repeat it: a password may be in it.
 func parseProxy(source, text string) (*url.URL, *Error) {
+	text = strings.TrimSpace(text) // a variable from a file may end with a line break
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
 	}
@@ -114,8 +115,8 @@ func (p *proxy) connect(ctx context.Context, network *Network, config *tls.Confi
 	}
 	unwatch := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	err = p.ask(conn, address)
-	if !unwatch() && err == nil {
-		err = ctx.Err()
+	if !unwatch() {
+		err = p.failed("does not answer", ctx.Err())
 	}
 	if err != nil {
 		_ = conn.Close()

@@ -109,7 +109,7 @@ func TestProxy(t *testing.T) {
 		"is no proxy":       {"edge:s3cret@", "SSH-2.0-x\r\n", "does not answer as an HTTP proxy does"},
 		"floods":            {"edge:s3cret@", "HTTP/1.1 200 X\r\nA: " + strings.Repeat("a", 1<<20), "does not answer as an HTTP proxy does"},
 		"sends more":        {"edge:s3cret@", proxied + "x", "sent more than its answer"},
-		"does not answer":   {"edge:s3cret@", "", "does not answer as an HTTP proxy does"},
+		"does not answer":   {"edge:s3cret@", "", "does not answer: context deadline exceeded"},
 		"cannot be reached": {"edge:s3cret@", "no server", "cannot be reached"},
 	} {
 		bubble(t, name, func(t *testing.T, _ *world) {
@@ -148,6 +148,7 @@ func TestProxyOf(t *testing.T) {
 		{"", "http://user:s3cret@proxy.test:3128", "", "https://edge.test", "proxy.test:3128"},
 		{"", "proxy.test", "", "https://edge.test", "proxy.test:80"},
 		{"", "https://proxy.test", "", "https://edge.test", "proxy.test:443"},
+		{"", "http://proxy.test:1\n", "", "https://edge.test", "proxy.test:1"},
 		{"", "http://proxy.test", "edge.test,other.test", "https://edge.test:8443", ""},
 		{"", "http://proxy.test", "*", "https://edge.test", ""},
 		{"", "http://proxy.test", ".test", "https://edge.test", ""},

@@ -300,10 +300,7 @@ function encoded(query: URLSearchParams): string {
 /** expiry returns the members of a request: a lifetime needs no clock. */
 function expiry({ expiresIn, expiresAt }: Expiry): Json {
   const life = Math.floor(seconds(expiresIn ?? 1));
-  if (
-    (expiresIn === undefined) === (expiresAt === undefined) ||
-    !(life >= 1 && life + Number(new Date(expiresAt ?? 0)) < 2 ** 53)
-  )
+  if ((expiresIn == null) === (expiresAt == null) || !(life >= 1 && life + Number(new Date(expiresAt ?? 0)) < 2 ** 53))
     bad("one of expiresIn, 1 or more, and expiresAt is needed");
   return expiresAt ? { expires_at: expiresAt } : { expires_in: life };
 }

@@ -32,6 +32,7 @@ export function proxyFor(edge: string, option = "", env: Environment = process.e
 function parse(value: string, name: string): URL {
   try {
     const url = new URL(/^[a-z][\w+.-]*:\/\//i.test(value) ? value : `http://${value}`);
+    decodeURIComponent(url.username + url.password); // throws
     if (/^https?:$/.test(url.protocol) && url.hostname) return url;
   } catch {
     // as below

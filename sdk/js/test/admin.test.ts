@@ -136,6 +136,7 @@ test("durations", async (t) => {
   const bothClocks = /it is noon at this edge; here it is 20\d\d-.*Z$/;
   await assert.rejects(admin.refresh("1", { expiresAt: new Date() }), { message: bothClocks });
   await assert.rejects(admin.refresh("1", {}), { code: "bad_option" });
+  await assert.rejects(admin.refresh("1", { expiresIn: null as never }), { code: "bad_option" });
   await assert.rejects(admin.refresh("1", { expiresIn: 1, expiresAt: "2026-01-01T00:00:00Z" }), { code: "bad_option" });
   await assert.rejects(admin.refresh("1", { expiresAt: new Date(Number.NaN) }), { code: "bad_option" });
 });

@@ -86,7 +86,7 @@ test("which proxy", () => {
     );
   }
 
-  for (const value of ["socks5://me:secret@p", "http://", "http://me:secret@p:x"]) {
+  for (const value of ["socks5://me:secret@p", "http://", "http://me:secret@p:x", "http://me:secret%ZZ@p"]) {
     const check = (err: MillraceError) => err.code === "bad_option" && !/secret/.test(err.message);
     assert.throws(() => proxyFor("https://e.example", value), check, value);
     assert.throws(() => proxyFor("https://e.example", undefined, { HTTPS_PROXY: value }), check, value);

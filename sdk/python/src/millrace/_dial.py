@@ -98,7 +98,9 @@ class Dialer:
             race.drop()
             if isinstance(err, asyncio.TimeoutError):
                 address = parse_address(edge, True)
-                raise not_in_time(*s.proxies.next_hop(address), "the edge does not answer") from None
+                proxy = s.proxies.of(address)
+                text = "the edge does not answer" + (f" through {proxy}" if proxy else "")
+                raise not_in_time(*s.proxies.next_hop(address), text) from None
             raise
         self.prefer(edge, link.transport)
         return link
