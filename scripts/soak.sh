@@ -43,9 +43,10 @@ soak_suspicions() {
 	integration sdks -count="${MILLRACE_ROUNDS:-10}" -run 'TestSDKs(InBrowsers)?$/^(a_path_that|UDP_dies|kill)'
 }
 
-## @millrace/client in bundles of esbuild and webpack, on Node 20 and 26, in an app of React Native by Metro, and in Chromium 88
+## @millrace/client in bundles of esbuild and webpack, on Node 20 and 26, in an app of React Native by Metro, in Chromium 88, and with the hooks in tests of Jest and Vitest
 soak_bundles() {
 	scripts/npm.sh sdk/js build
+	scripts/npm.sh sdk/react build
 	npm --prefix sdk/js run --silent bundles
 }
 
