@@ -123,9 +123,13 @@ async function metro(t) {
 
 // silentServer takes connections and answers nothing.
 async function silentServer(t) {
-  const server = createServer().listen(0, "127.0.0.1");
+  const sockets = [];
+  const server = createServer((socket) => sockets.push(socket.on("error", () => {}))).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.on("listening", resolve));
-  t.after(() => server.close());
+  t.after(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy(); // else this process waits for them
+  });
   return `http://127.0.0.1:${server.address().port}`;
 }
 
