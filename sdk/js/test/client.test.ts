@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { type TestContext, test } from "node:test";
@@ -422,4 +423,17 @@ test("options that there are not, and a function in place of options", async (t)
     ),
     no(/must be an object/),
   );
+});
+
+// As in Jest's jsdom, which may get them later. channelToken needs none.
+test("without TextEncoder and TextDecoder", () => {
+  const code = `
+    delete globalThis.TextEncoder;
+    delete globalThis.TextDecoder;
+    const { channelToken, connect } = await import(${JSON.stringify(new URL("../src/index.js", import.meta.url).href)});
+    const err = await connect("https://e.example", { token: "AT_1" }).catch((err) => err);
+    console.log(channelToken("a.ü"), err.message);
+  `;
+  const said = execFileSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" });
+  assert.equal(said, "a~2E~C3~BC bad_option: TextEncoder and TextDecoder are missing\n");
 });
