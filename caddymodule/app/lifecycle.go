@@ -45,7 +45,7 @@ func (a *App) Start() error {
 }
 
 // handleEvents has Caddy's events handled: "started" says that all apps have started, and so that
-// the configuration is in force. Before "stopping" is handled, no app is stopped.
+// the configuration has taken effect. Before "stopping" is handled, no app is stopped.
 func (a *App) handleEvents(ctx caddy.Context) error {
 	module, err := ctx.App("events")
 	if err != nil {

@@ -14,14 +14,21 @@ import (
 // proxiedKinds are the SDKs that go through forward proxies, with both transports allowed.
 var proxiedKinds = []string{"go", "node", "python"}
 
-// A client's machine reaches nothing but a forward proxy, which alone knows the name of the edge.
-func TestForwardProxy(t *testing.T) {
-	t.Parallel()
+// behindProxy is a lab whose clients reach nothing but a forward proxy, which alone knows the name of
+// the edge.
+func behindProxy(t *testing.T) (*lab, *harness.ForwardProxy) {
 	l := oneEdge(t)
 	machine := l.network.Machine(farMachine)
 	testcheck.Must(t, machine.SetFile("hosts", l.near.IP+" "+edgeName+"\n"))
 	proxy := harness.StartForwardProxy(t, machine.IP+":3128", machine.Command)
 	l.treat(netlab.Treatment{Cut: true})
+	return l, proxy
+}
+
+// Each SDK goes through the proxy that the environment names.
+func TestForwardProxy(t *testing.T) {
+	t.Parallel()
+	l, proxy := behindProxy(t)
 	for _, where := range proxiedKinds {
 		t.Run(where, func(t *testing.T) {
 			l := &lab{T: t, network: l.network, near: l.near, token: l.token}
@@ -78,14 +85,10 @@ func TestForwardProxy(t *testing.T) {
 	}
 }
 
-// The commands go through it, too.
+// The commands go through one, too.
 func TestForwardProxyOfCommands(t *testing.T) {
 	t.Parallel()
-	l := oneEdge(t)
-	machine := l.network.Machine(farMachine)
-	testcheck.Must(t, machine.SetFile("hosts", l.near.IP+" "+edgeName+"\n"))
-	proxy := harness.StartForwardProxy(t, machine.IP+":3128", machine.Command)
-	l.treat(netlab.Treatment{Cut: true})
+	l, proxy := behindProxy(t)
 	url := l.connect(sdk.Kind{}, edgeName, 0).Addresses[0]
 	for _, row := range []struct{ variable, want, option string }{
 		{"HTTPS_PROXY=" + proxy.URL(true), "", "--tenant=" + tenant},
