@@ -46,6 +46,45 @@ func TestSecurityIsShown(t *testing.T) {
 	}
 }
 
+// docs/errors.md has a section for each code that a client may see: errors link to it.
+func TestErrorsAreDocumented(t *testing.T) {
+	read := func(path string) string {
+		text, err := os.ReadFile(filepath.Join("..", path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	codes := map[string]bool{}
+	for path, forms := range map[string][]string{
+		"docs/protocol.md":           {"(?m)^\\| `ERR:([a-z_]+)"},
+		"tokenstore/rest/problem.go": {`Code += "([a-z_]+)"`},
+		"client/errors.go":           {`Code += "([a-z_]+)"`, `Code: "([a-z_]+)"`},
+		"sdk/js/src/errors.ts":       {`(?m)^ +\| "([a-z_]+)"`},
+	} {
+		found := false
+		for _, form := range forms {
+			for _, m := range regexp.MustCompile(form).FindAllStringSubmatch(read(path), -1) {
+				codes[m[1]], found = true, true
+			}
+		}
+		if !found {
+			t.Errorf("%s has no codes", path)
+		}
+	}
+	for _, row := range regexp.MustCompile(`(?m)^\| \d[^|]*\|[^|]*\|([^|]*)\|`).FindAllStringSubmatch(read("docs/protocol.md"), -1) { // of refusals
+		for _, m := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(row[1], -1) {
+			codes[m[1]] = true
+		}
+	}
+	page := read("docs/errors.md")
+	for code := range codes {
+		if !strings.Contains(page, "\n### `"+code+"`\n") {
+			t.Errorf("docs/errors.md has no section %q", code)
+		}
+	}
+}
+
 // testsOf are the names of the tests in Go in a folder and below.
 func testsOf(t *testing.T, root string) map[string]bool {
 	declared := regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9]+)\(`)
