@@ -14,14 +14,17 @@ const (
 	CodePayloadTooLarge      Code = "payload_too_large"
 	CodeTooManySubscriptions Code = "too_many_subscriptions"
 	CodeTooManyPatterns      Code = "too_many_patterns"
-	CodeSlowConsumer         Code = "slow_consumer"  // ERR:slow_consumer:<n>
-	CodeEgressLimited        Code = "egress_limited" // ERR:egress_limited:<seconds>
+	CodeSlowConsumer         Code = "slow_consumer"   // ERR:slow_consumer:<n>
+	CodeEgressLimited        Code = "egress_limited"  // ERR:egress_limited:<seconds>
+	CodeIngressLimited       Code = "ingress_limited" // ERR:ingress_limited:<seconds>
 	CodeBrokerUnavailable    Code = "broker_unavailable"
 	CodeTryLater             Code = "try_later"
 	CodeNoHistory            Code = "no_history"
 	CodeTooManyChannels      Code = "too_many_channels"
 	CodeHistoryUnavailable   Code = "history_unavailable"
 	CodeUnconfirmed          Code = "unconfirmed"
+	CodeNoSubscriber         Code = "no_subscriber"
+	CodeSubscribersBusy      Code = "subscribers_busy"
 	CodeNoPresence           Code = "no_presence"
 	CodeNoSubject            Code = "no_subject"
 	CodeTooManyMembers       Code = "too_many_members"
@@ -74,16 +77,19 @@ var Codes = []CodeInfo{
 	{Code: CodeTooManyPatterns, Meaning: "the pattern would be over a limit of the patterns of the connection, its token, its tenant, its issuer or the edge"},
 	{Code: CodeSlowConsumer, Argument: "<n>", Meaning: "n deliveries were dropped for this connection since the last such line; with the policy `disconnect`, or if the client reads nothing, it closes", MayClose: CloseSlowConsumer},
 	{Code: CodeEgressLimited, Argument: "<seconds>", Meaning: "the oldest delivery has waited so many seconds for an egress cap, that of the connection, its token or the tenant; at most once a minute"},
+	{Code: CodeIngressLimited, Argument: "<seconds>", Meaning: "with the feature `reasons`: what the client publishes has waited so many seconds for an ingress cap, that of the connection, its token or the tenant; at most once a minute"},
 	{Code: CodeBrokerUnavailable, Meaning: "the link to the other edges is down, or takes less than is published to the tenant; local delivery goes on"},
 	{Code: CodeTryLater, Meaning: "a hook of the edge that has to allow it does not answer, or says so; try again later"},
 	{Code: CodeNoHistory, Meaning: "no history contains the pattern of the RSUB, or keeps the channel of the publish with a key"},
 	{Code: CodeTooManyChannels, Meaning: "`last` would give the newest messages of more than 1,024 channels"},
 	{Code: CodeHistoryUnavailable, Meaning: "the history is out of reach: an RSUB goes on when it is back; a publish was not stored, and nobody gets it"},
-	{Code: CodeUnconfirmed, Meaning: "whether the publish was stored is not known; the message may still come"},
+	{Code: CodeUnconfirmed, Meaning: "whether the publish was stored, or to one connection was taken, is not known; the message may still come"},
+	{Code: CodeNoSubscriber, Meaning: "with the feature `work_queue`: a confirmed publish to one connection; nobody has a subscription that matches, and nobody gets it"},
+	{Code: CodeSubscribersBusy, Meaning: "with the feature `work_queue`: a confirmed publish to one connection; of those with a subscription that matches, none has credit and room for it, and nobody gets it"},
 	{Code: CodeNoPresence, Meaning: "no presence of the edge contains the channel of the JOIN, or the pattern of the WHO"},
 	{Code: CodeNoSubject, Meaning: "the token has no subject: a JOIN needs one"},
 	{Code: CodeTooManyMembers, Meaning: "the tenant has as many members in this presence as it may have, or the subject half as many, or the edge knows as many as it can, or as it may of one issuer's"},
-	{Code: CodeUnauthorized, Meaning: "WebTransport: the token is missing or not valid", Close: CloseUnauthorized},
+	{Code: CodeUnauthorized, Meaning: "WebTransport: the token is missing or not valid; to who has its secret, `:expired` or `:revoked` follows", Close: CloseUnauthorized},
 	{Code: CodeForbidden, Argument: "<what>", Meaning: "WebTransport: the token does not allow this `ip`, `origin`, `region` or `protocol`, or a hook of the edge does not allow this `client`: then a colon and the reason follow", Close: CloseForbidden},
 	{Code: CodeTokenExpired, Meaning: "the token has expired", Close: CloseUnauthorized},
 	{Code: CodeTokenRevoked, Meaning: "the token was revoked", Close: CloseForbidden},

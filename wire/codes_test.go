@@ -144,7 +144,7 @@ func sameTable(t *testing.T, want []string) {
 func TestProtocolSections(t *testing.T) {
 	sections := protocolSections(t)
 	for _, name := range []string{
-		"Names", "Patterns", "Grants", "Frames", "Lines", "History", "Presence", "WebSocket", "WebTransport", "REST", "Codes", "Promises", "Secrets",
+		"Names", "Patterns", "Grants", "Frames", "Lines", "History", "Work queues", "Presence", "WebSocket", "WebTransport", "REST", "Codes", "Promises", "Secrets",
 	} {
 		if strings.TrimSpace(sections[name]) == "" {
 			t.Errorf("docs/protocol.md has no section %s, or an empty one", name)

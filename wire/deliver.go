@@ -16,13 +16,18 @@ type Deliver struct {
 	Position  Position // of the message in its history
 	HasSender bool     // it says whose token published: the client has turned on FeatureSender
 	Sender    []byte   // the subject of that token, up to MaxSender bytes of UTF-8; empty: it has none
+	ToOne     bool     // it was published to one connection, and took credit: the client has turned on FeatureWorkQueue
+	Own       bool     // this connection has published it: the client has turned on FeatureOwn
+	Key       []byte   // if Own: the key of the publish, up to MaxKey bytes; empty: it had none
 }
 
 // The bits of the byte after the tag 0x04. A bit says that a field is there.
 const (
 	fieldPosition = 1 << 0 // u64 epoch, u64 n, u64 t
 	fieldSender   = 1 << 1 // u8 length, the subject
-	knownFields   = fieldPosition | fieldSender
+	fieldToOne    = 1 << 2 // no bytes
+	fieldOwn      = 1 << 3 // u8 length, the key
+	knownFields   = fieldPosition | fieldSender | fieldToOne | fieldOwn
 )
 
 // positionBytes is the size of a position in a frame.
@@ -139,6 +144,20 @@ func (d *Deliver) cutFields(b []byte) (rest []byte, err error) {
 		}
 		d.HasSender, d.Sender, b = true, b[:n:n], b[n:]
 	}
+	d.ToOne = fields&fieldToOne != 0
+	if fields&fieldOwn != 0 {
+		if len(b) == 0 {
+			return nil, errFrameShort
+		}
+		n := int(b[0])
+		switch b = b[1:]; {
+		case n > MaxKey:
+			return nil, errFrameKey
+		case len(b) < n:
+			return nil, errFrameShort
+		}
+		d.Own, d.Key, b = true, b[:n:n], b[n:]
+	}
 	return b, nil
 }
 
@@ -184,17 +203,21 @@ func DeliverFieldsLen(d *Deliver) int {
 	if d.HasSender {
 		n += 1 + len(d.Sender)
 	}
+	if d.Own {
+		n += 1 + len(d.Key)
+	}
 	return n
 }
 
 // AppendDeliverFields appends a deliver frame with the fields that d has, at least one
-// of a position and a sender (docs/protocol.md, Frames). After them it is laid out as the
+// (docs/protocol.md, Frames). After them it is laid out as the
 // one of [AppendDeliver] after its tag:
 //
 //	| 0x04 | u8 fields | with bit 0: u64 epoch | u64 n | u64 t |
-//	| with bit 1: u8 sender length | sender | u16 tenant length | …
+//	| with bit 1: u8 sender length | sender | bit 2 has no bytes |
+//	| with bit 3: u8 key length | key | u16 tenant length | …
 //
-// The names must be legal, and the sender must have at most [MaxSender] bytes. It
+// The names must be legal, the sender must have at most [MaxSender] bytes, and the key [MaxKey]. It
 // allocates nothing when dst has [DeliverFieldsLen] bytes of room.
 func AppendDeliverFields(dst []byte, d *Deliver) []byte {
 	dst = append(dst, tagDeliver2, d.fields())
@@ -206,6 +229,9 @@ func AppendDeliverFields(dst []byte, d *Deliver) []byte {
 	if d.HasSender {
 		dst = append(append(dst, byte(len(d.Sender))), d.Sender...)
 	}
+	if d.Own {
+		dst = append(append(dst, byte(len(d.Key))), d.Key...)
+	}
 	return appendDeliver(dst, d.Tenant, d.Channel, d.Payload, d.Patterns)
 }
 
@@ -216,6 +242,12 @@ func (d *Deliver) fields() (bits byte) {
 	}
 	if d.HasSender {
 		bits |= fieldSender
+	}
+	if d.ToOne {
+		bits |= fieldToOne
+	}
+	if d.Own {
+		bits |= fieldOwn
 	}
 	return bits
 }

@@ -15,30 +15,35 @@ type deliverFields struct {
 	Patterns   []string `json:"patterns"`
 	Position   string   `json:"position"`
 	Sender     *string  `json:"sender"`
+	ToOne      bool     `json:"to_one"`
+	KeyHex     *string  `json:"key_hex"`
 }
 
 var deliverCodec = codec[deliverFields, Deliver]{
 	file: "deliver.json", broken: ErrBadFrame, decode: DecodeDeliver,
 	fields: func(d Deliver) deliverFields {
-		fields := deliverFields{string(d.Tenant), string(d.Channel), hex.EncodeToString(d.Payload), d.Patterns, "", nil}
+		fields := deliverFields{string(d.Tenant), string(d.Channel), hex.EncodeToString(d.Payload), d.Patterns, "", nil, d.ToOne, nil}
 		if d.Stored {
 			fields.Position = d.Position.String()
 		}
 		if sender := string(d.Sender); d.HasSender {
 			fields.Sender = &sender
 		}
+		if key := hex.EncodeToString(d.Key); d.Own {
+			fields.KeyHex = &key
+		}
 		return fields
 	},
 	again: func(t *testing.T, b []byte, d Deliver) {
 		again, n := AppendDeliver(nil, d.Tenant, d.Channel, d.Payload, d.Patterns), DeliverLen(d.Tenant, d.Channel, d.Payload, d.Patterns)
-		if d.Stored || d.HasSender {
+		if d.fields() != 0 {
 			again, n = AppendDeliverFields(nil, &d), DeliverFieldsLen(&d)
 		}
 		if !bytes.Equal(again, b) || n != len(again) {
 			t.Errorf("%x encodes again to %x, of a length of %d", b, again, n)
 		}
-		if IsUnknownFrame(b) || !d.HasSender && d.Sender != nil {
-			t.Errorf("%x is unknown, or has a sender without the field: %+v", b, d)
+		if IsUnknownFrame(b) || !d.HasSender && d.Sender != nil || !d.Own && d.Key != nil {
+			t.Errorf("%x is unknown, or has a sender or a key without the field: %+v", b, d)
 		}
 	},
 }
@@ -57,9 +62,11 @@ func TestDecodeDeliver(t *testing.T) {
 		}
 	}
 	c.test(t)
+	c.file = "deliver_own.json"
+	c.test(t)
 }
 
-func FuzzDecodeDeliver(f *testing.F) { deliverCodec.fuzz(f) }
+func FuzzDecodeDeliver(f *testing.F) { deliverCodec.fuzz(f, "deliver_own.json") }
 
 func TestAppendDeliverKeepsDst(t *testing.T) {
 	got := AppendDeliver([]byte("x"), nil, nil, nil, []string{"#"})
@@ -98,6 +105,7 @@ func TestAppendDeliverAllocatesNothing(t *testing.T) {
 		{Stored: true, Position: maxPosition},
 		{HasSender: true, Sender: []byte("ann")},
 		{Stored: true, Position: maxPosition, HasSender: true, Sender: make([]byte, MaxSender)},
+		{HasSender: true, Sender: []byte("ann"), ToOne: true, Own: true, Key: make([]byte, MaxKey)},
 	} {
 		d.Tenant, d.Channel, d.Payload, d.Patterns = tenant, channel, payload, patterns
 		dst = make([]byte, 0, DeliverFieldsLen(&d))

@@ -15,6 +15,16 @@ const (
 	// FeatureConnectionID makes the edge end each ERR line with the id of the connection; see
 	// [AppendConnection]. Only the answer to a line that names it has it.
 	FeatureConnectionID = "connection_id"
+	// FeatureWorkQueue makes messages to one connection wait for credit, marks them, and makes the
+	// edge say whether a confirmed one was taken: CREDIT. Only the answer to a line that names it
+	// has it, as with the next two.
+	FeatureWorkQueue = "work_queue"
+	// FeatureOwn makes the edge mark deliveries of what the connection has published itself, with
+	// the key of the publish.
+	FeatureOwn = "own"
+	// FeatureReasons makes the edge say why: in ERR:permission_denied and GAP lines, and with
+	// ERR:ingress_limited.
+	FeatureReasons = "reasons"
 	// FeatureHistory says that the edge keeps messages: RSUB and version 3 of publish frames.
 	// It changes nothing for a client that sends neither, so nobody has to turn it on.
 	FeatureHistory = "history"

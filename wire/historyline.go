@@ -16,7 +16,7 @@ const pub = "PUB:"
 
 var (
 	errServerLineRsub = &Error{CodeBadRequest, "OK:RSUB has four fields, <tenant>:<pattern>:<position>:<how>, and <how> is complete or gap"}
-	errServerLineAt   = &Error{CodeBadRequest, "AT and GAP have three fields, <tenant>:<pattern>:<position>"}
+	errServerLineAt   = &Error{CodeBadRequest, "AT and GAP have three fields, <tenant>:<pattern>:<position>, and GAP perhaps a reason, a word of a-z and _"}
 	errServerLinePub  = &Error{CodeBadRequest, "OK:PUB has the id of a publish, a decimal u32, and perhaps a position"}
 )
 
@@ -29,7 +29,7 @@ func parseHistoryLine(line string) (ServerLine, error) {
 		return splitAt(KindAt, rest)
 	}
 	if rest, ok := strings.CutPrefix(line, "GAP:"); ok {
-		return splitAt(KindGap, rest)
+		return splitGap(rest)
 	}
 	if rest, ok := strings.CutPrefix(line, "OK:PUB:"); ok {
 		return splitOKPub(rest)
@@ -61,6 +61,24 @@ func splitAt(kind ServerKind, fields string) (ServerLine, error) {
 		return ServerLine{}, errServerLineAt
 	}
 	return ServerLine{Kind: kind, Tenant: tenant, Pattern: pattern, Position: p}, nil
+}
+
+// splitGap splits <tenant>:<pattern>:<position> and perhaps :<reason>.
+func splitGap(fields string) (ServerLine, error) {
+	i := strings.LastIndexByte(fields, ':')
+	if i < 0 || !isWord(fields[i+1:]) { // a position has digits and points
+		return splitAt(KindGap, fields)
+	}
+	l, err := splitAt(KindGap, fields[:i])
+	if err == nil {
+		l.Reason = GapReason(fields[i+1:])
+	}
+	return l, err
+}
+
+// isWord reports whether s is made of a-z and _, as codes are.
+func isWord(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_") == ""
 }
 
 func splitOKPub(fields string) (ServerLine, error) {
@@ -111,6 +129,11 @@ func AppendAt(dst []byte, tenant, pattern string, at Position) []byte {
 // AppendGap appends GAP:<tenant>:<pattern>:<position>.
 func AppendGap(dst []byte, tenant, pattern string, at Position) []byte {
 	return appendAt(appendParts(append(dst, "GAP"...), tenant, pattern), at)
+}
+
+// AppendGapReason appends GAP:<tenant>:<pattern>:<position>:<reason>, of the feature reasons.
+func AppendGapReason(dst []byte, tenant, pattern string, at Position, why GapReason) []byte {
+	return appendParts(AppendGap(dst, tenant, pattern, at), string(why))
 }
 
 func appendAt(dst []byte, at Position) []byte {

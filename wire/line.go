@@ -11,6 +11,9 @@ const Subprotocol = "llps.v1"
 // MaxLine is the length limit of a line in bytes, without a newline at its end.
 const MaxLine = 1024
 
+// MaxCredit is the most credit that a CREDIT line adds, and that a subscription has.
+const MaxCredit = 1<<31 - 1
+
 // Verb is what a client line asks for. The zero value is no verb.
 type Verb uint8
 
@@ -27,6 +30,7 @@ const (
 	VerbLeave                    // LEAVE:<tenant>:<channel>
 	VerbWho                      // WHO:<tenant>:<pattern> or WHO:<tenant>:<pattern>:count
 	VerbUnwho                    // UNWHO:<tenant>:<pattern>
+	VerbCredit                   // CREDIT:<tenant>:<pattern>:<n>, of the feature work_queue
 )
 
 // The lines without fields. Either side sends the first two, the server alone
@@ -63,6 +67,8 @@ func (v Verb) String() string {
 		return "WHO"
 	case VerbUnwho:
 		return "UNWHO"
+	case VerbCredit:
+		return "CREDIT"
 	default:
 		return "Verb(" + strconv.Itoa(int(v)) + ")"
 	}
@@ -76,6 +82,7 @@ type Line struct {
 	From     From   // of RSUB
 	Token    []byte // of AUTH; a secret, never to be logged
 	Own      bool   // of SUB and UNSUB on a unidirectional stream: marked U, for a stream of its own
+	Credit   uint64 // of CREDIT: how much more; a later check finds what is not 1 to MaxCredit
 	Count    bool   // of WHO: it asks for numbers alone
 	Features []byte // of FEATURES: names with commas between, see HasFeature; nil: none
 }
@@ -83,9 +90,10 @@ type Line struct {
 var (
 	errLineEmpty    = &Error{CodeBadRequest, "the line is empty"}
 	errLineLong     = &Error{CodeBadRequest, "a line has at most " + strconv.Itoa(MaxLine) + " bytes"}
-	errLineUnknown  = &Error{CodeBadRequest, "a line is SUB:<tenant>:<pattern>, UNSUB:<tenant>:<pattern>, RSUB:<tenant>:<pattern>:<from>, JOIN or LEAVE:<tenant>:<channel>, WHO:<tenant>:<pattern>[:count], UNWHO:<tenant>:<pattern>, PING, PONG, FEATURES[:<name>,…] or AUTH:<token>"}
+	errLineUnknown  = &Error{CodeBadRequest, "a line is SUB:<tenant>:<pattern>, UNSUB:<tenant>:<pattern>, RSUB:<tenant>:<pattern>:<from>, JOIN or LEAVE:<tenant>:<channel>, WHO:<tenant>:<pattern>[:count], UNWHO:<tenant>:<pattern>, CREDIT:<tenant>:<pattern>:<n>, PING, PONG, FEATURES[:<name>,…] or AUTH:<token>"}
 	errLineNoToken  = &Error{CodeBadRequest, "AUTH:<token> has no token"}
 	errLineTwoParts = &Error{CodeBadRequest, "SUB, UNSUB, JOIN, LEAVE, WHO and UNWHO have two fields, <tenant>:<pattern> or <tenant>:<channel>"}
+	errLineCredit   = &Error{CodeBadRequest, "CREDIT has three fields, <tenant>:<pattern>:<n>, and <n> is a decimal number without leading zeros"}
 	errLineRsub     = &Error{CodeBadRequest, "RSUB has three fields, <tenant>:<pattern>:<from>, and <from> is now, last, last.<n> or a position"}
 )
 
@@ -93,8 +101,8 @@ var defaultTenant = []byte(DefaultTenant)
 
 // ParseLine splits a client line (docs/protocol.md, Lines). It does not look at
 // names, so a further colon of SUB or UNSUB ends up in the pattern, where no name
-// has one. RSUB, JOIN, LEAVE, WHO and UNWHO are lines here whatever the edge has: one
-// without histories, or presence, answers them with bad_request. The error is an [Error] that is [ErrBadRequest]. It allocates
+// has one. RSUB, JOIN, LEAVE, WHO, UNWHO and CREDIT are lines here whatever the edge has and
+// the client has turned on: an edge answers them with bad_request where they do not belong. The error is an [Error] that is [ErrBadRequest]. It allocates
 // nothing.
 func ParseLine(b []byte) (Line, error) {
 	b = trimNewline(b)
@@ -120,6 +128,8 @@ func ParseLine(b []byte) (Line, error) {
 		return splitWho(rest)
 	case "UNWHO":
 		return splitLine(VerbUnwho, rest)
+	case "CREDIT":
+		return splitCredit(rest)
 	case LinePing:
 		if !hasFields {
 			return Line{Verb: VerbPing}, nil
@@ -171,6 +181,22 @@ func splitRsub(fields []byte) (Line, error) {
 	return l, nil
 }
 
+// splitCredit splits the fields of CREDIT. There are exactly three: what has a further
+// colon is no number.
+func splitCredit(fields []byte) (Line, error) {
+	l, err := splitLine(VerbCredit, fields)
+	if err != nil {
+		return Line{}, errLineCredit
+	}
+	pattern, n, _ := bytes.Cut(l.Pattern, colon)
+	var ok bool
+	if l.Credit, ok = parseDecimal(n); !ok {
+		return Line{}, errLineCredit
+	}
+	l.Pattern = pattern
+	return l, nil
+}
+
 // trimNewline removes one \n or \r\n from the end; a lone \r stays.
 func trimNewline(b []byte) []byte {
 	n := len(b)
@@ -185,7 +211,7 @@ func trimNewline(b []byte) []byte {
 
 // AppendLine appends a client line without newline. Tenant and pattern are
 // those of SUB and UNSUB; PING and PONG have none. AUTH has [AppendAuth], RSUB
-// has [AppendRsub].
+// has [AppendRsub], CREDIT has [AppendCredit].
 func AppendLine(dst []byte, v Verb, tenant, pattern string) []byte {
 	dst = append(dst, v.String()...)
 	if v == VerbPing || v == VerbPong {
@@ -202,6 +228,11 @@ func AppendAuth(dst []byte, token string) []byte {
 // AppendRsub appends RSUB:<tenant>:<pattern>:<from>, without newline.
 func AppendRsub(dst []byte, tenant, pattern string, from From) []byte {
 	return AppendFrom(append(AppendLine(dst, VerbRsub, tenant, pattern), ':'), from)
+}
+
+// AppendCredit appends CREDIT:<tenant>:<pattern>:<n>, without newline; n is 1 to [MaxCredit].
+func AppendCredit(dst []byte, tenant, pattern string, n uint64) []byte {
+	return strconv.AppendUint(append(AppendLine(dst, VerbCredit, tenant, pattern), ':'), n, 10)
 }
 
 // appendParts appends each part behind a colon.

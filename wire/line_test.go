@@ -19,6 +19,7 @@ type lineFields struct {
 	Token      string `json:"token"`
 	Features   string `json:"features"`
 	Count      bool   `json:"count"`
+	Credit     uint64 `json:"credit"`
 }
 
 var lineCodec = codec[lineFields, Line]{
@@ -26,7 +27,7 @@ var lineCodec = codec[lineFields, Line]{
 	fields: func(l Line) lineFields {
 		f := lineFields{
 			Verb: l.Verb.String(), Tenant: string(l.Tenant), Pattern: string(l.Pattern),
-			Token: string(l.Token), Features: string(l.Features), Count: l.Count,
+			Token: string(l.Token), Features: string(l.Features), Count: l.Count, Credit: l.Credit,
 		}
 		if l.Verb == VerbRsub {
 			f.From = string(AppendFrom(nil, l.From))
@@ -49,6 +50,8 @@ func encodeLine(l Line) []byte {
 		return AppendRsub(nil, string(l.Tenant), string(l.Pattern), l.From)
 	case l.Verb == VerbWho:
 		return AppendWho(nil, string(l.Tenant), string(l.Pattern), l.Count)
+	case l.Verb == VerbCredit:
+		return AppendCredit(nil, string(l.Tenant), string(l.Pattern), l.Credit)
 	case l.Verb == VerbFeatures && l.Features == nil:
 		return []byte("FEATURES")
 	case l.Verb == VerbFeatures:
@@ -97,7 +100,7 @@ func TestParseLineErrorHidesToken(t *testing.T) {
 func TestParseLineAllocatesNothing(t *testing.T) {
 	for _, line := range []string{"SUB:paint.eu:chat.*", "UNSUB::a\r\n", "PING", "AUTH:AT_0_1", "FEATURES:link,x", "nonsense", "",
 		"RSUB:t:a:now", "RSUB:t:a:last.10", "RSUB:t:a:00ff00ff00ff00ff.42.1700000000000", "RSUB:t:a:none",
-		"JOIN:t:a", "LEAVE:t:a", "WHO:t:a.*", "WHO::a.*:count", "UNWHO:t:a.*", "WHO:t:a:none"} {
+		"JOIN:t:a", "LEAVE:t:a", "WHO:t:a.*", "WHO::a.*:count", "UNWHO:t:a.*", "WHO:t:a:none", "CREDIT:t:a:7", "CREDIT:t:a:none"} {
 		b := []byte(line)
 		noAllocs(t, line, func() {
 			l, _ := ParseLine(b)
@@ -116,6 +119,7 @@ func TestParseLineAllocatesNothing(t *testing.T) {
 		dst = AppendOKPubAt(dst[:0], 1, maxPosition)
 		dst = AppendErrPub(dst[:0], CodeUnconfirmed, 1)
 		dst = AppendWho(dst[:0], "paint.eu", "chat.*", true)
+		dst = AppendCredit(dst[:0], "paint.eu", "chat.*", MaxCredit)
 	})
 }
 

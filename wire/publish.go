@@ -47,7 +47,7 @@ const MaxKey = 64
 type Publish struct {
 	Delivery Delivery
 	Tagged   bool   // version 2; version 1 is always a Broadcast
-	Confirm  bool   // version 3, of the feature history: the edge answers with the ID
+	Confirm  bool   // version 3, of the features history and work_queue: the edge answers with the ID
 	ID       uint32 // of version 3: what the publisher knows it by
 	Key      []byte // of version 3: any 0 to MaxKey bytes; what has the same is stored once
 	Tenant   []byte // as sent: an empty one is not yet DefaultTenant
@@ -65,7 +65,7 @@ var (
 
 // DecodePublish splits a publish frame of any version (docs/protocol.md, Frames).
 // It does not look at names. Version 3 is a frame here whatever the edge has: one
-// without histories answers it with bad_frame. The error is an [Error] that is
+// without histories answers it with bad_frame, unless the client has turned on the feature work_queue. The error is an [Error] that is
 // [ErrBadFrame]. It allocates nothing.
 func DecodePublish(b []byte) (Publish, error) {
 	if len(b) == 0 {

@@ -17,7 +17,7 @@ const (
 	KindLink                            // LINK:up or LINK:down
 	KindOKRsub                          // OK:RSUB:<tenant>:<pattern>:<position>:<how>
 	KindAt                              // AT:<tenant>:<pattern>:<position>
-	KindGap                             // GAP:<tenant>:<pattern>:<position>
+	KindGap                             // GAP:<tenant>:<pattern>:<position> or GAP:<tenant>:<pattern>:<position>:<reason>
 	KindOKPub                           // OK:PUB:<id> or OK:PUB:<id>:<position>
 )
 
@@ -36,13 +36,15 @@ type ServerLine struct {
 	Up           bool         // of KindLink
 	Position     Position     // of KindOKRsub, KindAt and KindGap, and of KindOKPub if it is Stored
 	Complete     bool         // of KindOKRsub: nothing is missing; else there is a gap
+	Reason       GapReason    // of KindGap, with the feature reasons; empty: the edge does not say
+	Denial       Denial       // of KindErr with CodePermissionDenied, with the feature reasons
 	ID           uint32       // of KindOKPub; ERR lines have RefusedID
 	Stored       bool         // of KindOKPub: the message has a Position
 }
 
 var (
 	errServerLineEnd     = &Error{CodeBadRequest, "a server line ends without newline"}
-	errServerLineUnknown = &Error{CodeBadRequest, "a server line is OK:<verb>:<tenant>:<pattern> of SUB, UNSUB, JOIN, LEAVE, WHO or UNWHO, OK:RSUB:<tenant>:<pattern>:<position>:<how>, AT or GAP:<tenant>:<pattern>:<position>, OK:PUB:<id>[:<position>], OK:AUTH, ERR:<code>[:<detail>], PING, PONG, RECONNECT, FEATURES:<name>,… or LINK:up or LINK:down"}
+	errServerLineUnknown = &Error{CodeBadRequest, "a server line is OK:<verb>:<tenant>:<pattern> of SUB, UNSUB, JOIN, LEAVE, WHO or UNWHO, OK:RSUB:<tenant>:<pattern>:<position>:<how>, AT:<tenant>:<pattern>:<position>, GAP:<tenant>:<pattern>:<position>[:<reason>], OK:PUB:<id>[:<position>], OK:AUTH, ERR:<code>[:<detail>], PING, PONG, RECONNECT, FEATURES:<name>,… or LINK:up or LINK:down"}
 	errServerLineOK      = &Error{CodeBadRequest, "OK:<verb> has two more fields, <tenant>:<pattern>, none empty"}
 	errServerLineCode    = &Error{CodeBadRequest, "ERR has a code of a-z and _, then nothing or a colon and a detail"}
 )
@@ -104,10 +106,14 @@ func splitOK(v Verb, fields string) (ServerLine, error) {
 func splitErr(fields string) (ServerLine, error) {
 	fields, id := cutConnection(fields)
 	code, detail, hasDetail := strings.Cut(fields, ":")
-	if code == "" || strings.Trim(code, "abcdefghijklmnopqrstuvwxyz_") != "" || hasDetail && detail == "" {
+	var denial Denial
+	if Code(code) == CodePermissionDenied {
+		detail, denial = cutDenial(detail)
+	}
+	if !isWord(code) || hasDetail && detail == "" {
 		return ServerLine{}, errServerLineCode
 	}
-	return ServerLine{Kind: KindErr, Code: Code(code), Detail: detail, ConnectionID: id}, nil
+	return ServerLine{Kind: KindErr, Code: Code(code), Detail: detail, ConnectionID: id, Denial: denial}, nil
 }
 
 // AppendOK appends OK:<verb>:<tenant>:<pattern>, the answer to a line of KindOK's verbs.

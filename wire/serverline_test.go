@@ -1,6 +1,9 @@
 package wire
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 type serverLineFields struct {
 	Kind     string `json:"kind"`
@@ -14,6 +17,11 @@ type serverLineFields struct {
 	Detail   string `json:"detail"`
 	Features string `json:"features"`
 	Up       bool   `json:"up"`
+
+	Reason       GapReason    `json:"reason"`
+	Denial       string       `json:"denial"`
+	Names        []string     `json:"names"` // of the denial
+	ConnectionID ConnectionID `json:"connection_id"`
 }
 
 var kindNames = map[ServerKind]string{
@@ -24,7 +32,10 @@ var kindNames = map[ServerKind]string{
 var serverLineCodec = codec[serverLineFields, ServerLine]{
 	file: "server_lines.json", broken: ErrBadRequest, decode: ParseServerLine,
 	fields: func(l ServerLine) serverLineFields {
-		f := serverLineFields{kindNames[l.Kind], "", l.Tenant, l.Pattern, "", "", l.ID, l.Code, l.Detail, l.Features, l.Up}
+		f := serverLineFields{
+			Kind: kindNames[l.Kind], Tenant: l.Tenant, Pattern: l.Pattern, ID: l.ID, Code: l.Code, Detail: l.Detail,
+			Features: l.Features, Up: l.Up, Reason: l.Reason, ConnectionID: l.ConnectionID,
+		}
 		if l.Verb != 0 {
 			f.Verb = l.Verb.String()
 		}
@@ -33,6 +44,9 @@ var serverLineCodec = codec[serverLineFields, ServerLine]{
 		}
 		if f.How != "" || l.Kind == KindAt || l.Kind == KindGap || l.Stored {
 			f.Position = l.Position.String()
+		}
+		if l.Denial.Kind != 0 {
+			f.Denial, f.Names = strings.Trim(denialFields[l.Denial.Kind], ":="), names(l.Denial)
 		}
 		return f
 	},
@@ -53,9 +67,16 @@ func TestParseServerLine(t *testing.T) {
 			t.Errorf("no vector of kind %s", name)
 		}
 	}
+	c.file = "reasons.json"
+	c.test(t)
 }
 
-func FuzzParseServerLine(f *testing.F) { serverLineCodec.fuzz(f) }
+func FuzzParseServerLine(f *testing.F) { serverLineCodec.fuzz(f, "reasons.json") }
+
+// names splits the names of a denial.
+func names(d Denial) []string {
+	return strings.FieldsFunc(d.Names, func(c rune) bool { return c == ',' })
+}
 
 func encodeServerLine(t *testing.T, l ServerLine) string {
 	for _, line := range []string{LineOKAuth, LinePing, LinePong, LineReconnect, LineLinkUp, LineLinkDown} {
@@ -67,10 +88,14 @@ func encodeServerLine(t *testing.T, l ServerLine) string {
 	case KindOK:
 		return string(AppendOK(nil, l.Verb, l.Tenant, l.Pattern))
 	case KindErr:
-		if l.Detail == "" {
-			return string(AppendErr(nil, l.Code))
+		line := AppendErr(nil, l.Code)
+		if l.Detail != "" {
+			line = AppendErr(nil, l.Code, l.Detail)
 		}
-		return string(AppendErr(nil, l.Code, l.Detail))
+		if l.Denial.Kind != 0 {
+			line = append(append(line, denialFields[l.Denial.Kind]...), l.Denial.Names...)
+		}
+		return string(AppendConnection(line, l.ConnectionID))
 	case KindFeatures:
 		return "FEATURES:" + l.Features
 	case KindOKRsub:
@@ -78,6 +103,9 @@ func encodeServerLine(t *testing.T, l ServerLine) string {
 	case KindAt:
 		return string(AppendAt(nil, l.Tenant, l.Pattern, l.Position))
 	case KindGap:
+		if l.Reason != "" {
+			return string(AppendGapReason(nil, l.Tenant, l.Pattern, l.Position, l.Reason))
+		}
 		return string(AppendGap(nil, l.Tenant, l.Pattern, l.Position))
 	case KindOKPub:
 		if l.Stored {

@@ -194,9 +194,11 @@ func (c codec[E, T]) test(t *testing.T) {
 }
 
 // fuzz checks that whatever decodes encodes again to what it was.
-func (c codec[E, T]) fuzz(f *testing.F) {
-	for _, v := range load[E](f, c.file) {
-		f.Add([]byte(v.Input))
+func (c codec[E, T]) fuzz(f *testing.F, further ...string) {
+	for _, file := range append(further, c.file) {
+		for _, v := range load[E](f, file) {
+			f.Add([]byte(v.Input))
+		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		got, err := c.decode(b)

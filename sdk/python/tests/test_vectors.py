@@ -32,12 +32,14 @@ def test_every_file_is_known_here() -> None:
         "channel_tokens.json",
         "codes.json",
         "deliver.json",
+        "deliver_own.json",  # not read yet
         "future.json",  # see test_future.py
         "lines.json",
         "messages.json",
         "names.json",
         "presence.json",
         "publish.json",
+        "reasons.json",  # not read yet
         "server_lines.json",
         "stream_lines.json",
     }
@@ -125,6 +127,7 @@ def test_client_lines() -> None:
             pattern,
             *map(expect.get, ("from", "token", "features")),
             "count" if expect.get("count") else None,
+            str(expect["credit"]) if "credit" in expect else None,
         ]
         sent = re.sub(r"\r?\n\Z", "", case["input"]["text"])
         sent = re.sub(r"^([A-Z]+)::(?=[^:]|$)", r"\1:~:", sent)
