@@ -97,6 +97,28 @@ type Catcher interface {
 	CatchUp(tenant string, done func())
 }
 
+// Fate is what became of a message to one connection.
+type Fate uint8
+
+// The fates.
+const (
+	FateUnknown      Fate = iota // another edge does not say: the message may have been taken
+	FateTaken                    // it is in the queue of a connection
+	FateNoSubscriber             // no edge has a subscriber
+	FateBusy                     // there are subscribers, and none of them could take it
+)
+
+// FateTime is how long a [Confirmer] waits for other edges.
+const FateTime = 5 * time.Second
+
+// Confirmer is a [Broker] that says what became of a message to one connection.
+type Confirmer interface {
+	// PublishConfirmed is Publish of such a message. It calls told once, from any goroutine and
+	// perhaps before it returns: when it knows, or with FateUnknown after about [FateTime]. An
+	// error does not spare the call; Close does. told does not block.
+	PublishConfirmed(m Message, told func(Fate)) error
+}
+
 // NoticeCarrier is a [Broker] that carries what the token stores of edges tell each other:
 // small messages, up to some 100 KiB, of which any may be lost. Whoever takes them does not
 // trust them.

@@ -8,13 +8,14 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// command is a line about a subscription or about presence, with legal names.
+// command is a line about a subscription, its credit or about presence, with legal names.
 type command struct {
 	verb      wire.Verb
 	key       subscriptionKey
 	pattern   pattern.Pattern
 	from      wire.From // of RSUB
 	count     bool      // of WHO
+	credit    uint64    // of CREDIT
 	anyStream bool      // of UNSUB: carryOut decides about key.ownStream, after earlier commands
 	allowed   bool      // by the token, whose rights do not change
 	release   func()    // gives takeAsk back, while hooks are asked about the command
@@ -130,6 +131,9 @@ func (s *Session) prepare(c *command) bool {
 		c.allowed = s.prepareSubscription(c)
 	case wire.VerbRsub:
 		c.allowed = s.prepareRsub(c)
+	case wire.VerbCredit:
+		s.addCredit(c)
+		c.allowed = false
 	default:
 		c.allowed = s.preparePresence(c)
 	}

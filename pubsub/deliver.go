@@ -38,31 +38,49 @@ func (s *Session) deliver(p *publication, f *frame, set *patternSet, own *lane) 
 }
 
 // offer queues frames, each in its lane, and returns how many. That is none if the
-// queue has no room, and none if the client was told to reconnect, unless the message is
-// sent as a last resort.
+// queue has no room, or a subscription no credit, and none if the client was told to
+// reconnect, unless the message is sent as a last resort.
 func (s *Session) offer(p *publication, frames []laneFrame) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	size := 0
-	valid := frames[:0]
-	for _, lf := range frames {
-		if lf.frame, lf.lane = s.revalidate(p, lf.set.frames[plain], lf.set, lf.lane); lf.frame != nil {
-			valid = append(valid, lf)
-			size += lf.frame.cost()
-		}
-	}
 	if s.reconnectSent != p.lastResort { // a last resort is no second try for the others, which have got later messages meanwhile
 		p.leavingFound = p.leavingFound || s.reconnectSent && s.closing == nil
 		return 0
+	}
+	size := 0
+	valid := frames[:0]
+	var credited []*subscription
+	for _, lf := range frames {
+		if s.workQueue && lf.lane == nil {
+			var ok bool
+			if lf.frame, credited, ok = s.frameToOne(p, lf.set); !ok {
+				return 0
+			}
+			lf.lane = &s.queue.mainLane
+		} else {
+			lf.frame, lf.lane = s.revalidate(p, lf.set.frames[plain], lf.set, lf.lane)
+		}
+		if lf.frame != nil {
+			valid = append(valid, lf)
+			size += lf.frame.cost()
+		}
 	}
 	if s.closing != nil || !s.queue.fits(size, p.limits.SendQueue) ||
 		s.queue.charge > 0 && s.queue.charge+size-s.queue.countedCharge >= queueChunk && !s.hasQueueRoom(s.queue.charge+size-s.queue.countedCharge, p.limits) {
 		return 0
 	}
 	for _, lf := range valid {
-		s.queue.pushDelivery(lf.lane, lf.frame, p.limits.SendQueue)
+		switch {
+		case !lf.frame.kept:
+			s.queue.pushDelivery(lf.lane, lf.frame, p.limits.SendQueue)
+			s.enforceQueueMemory(p.limits, lf.frame)
+		case !s.pushIfRoom(lf.frame, p.limits, keptShare(p.limits)): // it is the first one
+			return 0
+		}
 		s.wakeLane(lf.lane)
-		s.enforceQueueMemory(p.limits, lf.frame)
+	}
+	for _, sub := range credited {
+		sub.credit--
 	}
 	return len(valid)
 }
@@ -96,16 +114,21 @@ func (s *Session) revalidate(p *publication, f *frame, set *patternSet, own *lan
 // rematch matches a publication against the session's own list of subscriptions, which
 // may have changed since the publisher looked for subscribers. The caller holds s.mu.
 func (s *Session) rematch(p *publication) *frame {
-	var patterns []string
+	if patterns := s.matching(p); patterns != nil {
+		return p.encode(patterns, s.variant)
+	}
+	return nil
+}
+
+// matching returns the patterns of the session's own list that match, sorted; nil: there are none. The caller
+// holds s.mu.
+func (s *Session) matching(p *publication) (patterns []string) {
 	for key, sub := range s.subscriptions {
 		if !key.ownStream && !sub.isResumable() && key.tenant == string(p.tenant) && sub.interest.pattern.Match(string(p.channel)) {
 			patterns = append(patterns, key.pattern)
 		}
 	}
 	p.pace.work.matched(len(s.subscriptions))
-	if patterns == nil {
-		return nil
-	}
 	slices.Sort(patterns)
-	return p.encode(patterns, s.variant)
+	return patterns
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// localBroker is a single edge's broker with a link that can be broken, or slow.
+// localBroker is a single edge's broker with a link that can be broken, or slow. It does not say what became of
+// messages to one connection; see fateBroker.
 type localBroker struct {
 	mu        sync.Mutex
 	receiver  Receiver
@@ -305,6 +306,9 @@ func (c *client) Write(msgs []Outgoing) error {
 			}
 			if d.HasSender {
 				got += fmt.Sprintf(" from %q", d.Sender)
+			}
+			if d.ToOne {
+				got += " to one"
 			}
 			c.frame = m.Data
 			c.got = append(c.got, got)

@@ -8,7 +8,7 @@ import "time"
 type frame struct {
 	data     []byte
 	kind     Kind
-	kept     bool // it is never dropped: it has a position, and is for one subscription, which catches up, or it is about presence
+	kept     bool // it is never dropped: it has a position, and is for one subscription, which catches up, it has taken credit, or it is about presence
 	presence bool // it tells who is present, and is no delivery
 	// holders is how many queues the frame was put into, one after the other by one
 	// publisher; see charge.

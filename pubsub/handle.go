@@ -29,6 +29,9 @@ func (s *Session) handleLine(text []byte) {
 		s.handleFeatures(line)
 	case wire.VerbSub, wire.VerbUnsub:
 		s.handleSubscription(line, false)
+	case wire.VerbCredit:
+		s.handleCredit(line)
+		return // which says whether this connection knows the line
 	case wire.VerbRsub:
 		s.handleRsub(line)
 		return // which says whether this edge knows the line
@@ -72,7 +75,7 @@ func (s *Session) HandleFrame(frame []byte) { s.accept(frame, (*Session).handleF
 
 func (s *Session) handleFrame(frame []byte) {
 	p, err := decodePublish(frame)
-	if err != nil || p.Confirm && s.hub.currentHistories() == nil { // as an edge of an earlier version does
+	if err != nil || p.Confirm && !s.workQueue && s.hub.currentHistories() == nil { // as an edge of an earlier version does
 		s.rejectBroken(wire.CodeBadFrame)
 		return
 	}
@@ -112,7 +115,16 @@ func decodePublish(frame []byte) (wire.Publish, error) {
 
 // publish passes on a message that this edge accepts.
 func (s *Session) publish(p wire.Publish) {
-	if hs := s.hub.histories.Load(); hs != nil && hs.set != nil && s.publishKept(hs, p) {
+	if hs := s.hub.histories.Load(); hs != nil && hs.set != nil {
+		if s.publishKept(hs, p) {
+			return
+		}
+	} else if len(p.Key) > 0 {
+		s.rejectPublish(p, wire.CodeNoHistory)
+		return
+	}
+	told, ok := s.awaitFate(p)
+	if !ok {
 		return
 	}
 	used, since := s.beginHandling(&s.handling)
@@ -123,10 +135,10 @@ func (s *Session) publish(p wire.Publish) {
 	s.notePublishedTo(s.lastAccount.name)
 	s.hub.count.messagesIn.Add(1)
 	s.hub.countTenant(s.hub.limits.Load(), p.Tenant, 1, 0)
-	if err := s.hub.publish(p, s.token.sender, &s.lastTenant, pace); err != nil {
+	if err := s.hub.publish(p, s.token.sender, &s.lastTenant, pace, told); err != nil {
 		s.notifyUnsent(err)
 	}
-	if p.Confirm {
+	if p.Confirm && told == nil {
 		s.answerPublish(p, outcome{})
 	}
 }

@@ -78,7 +78,9 @@ type subscription struct {
 	resumable  *resumable // of an RSUB; nil: it is none
 	index      int        // in interest.subscribers, or those of the resumable's feed
 	lane       *lane      // of its own; nil: the session's main lane
-	pendingOKs int        // OK:SUB lines, until the interest is confirmed; guarded by the session's mutex
+	pendingOKs int        // OK:SUB lines, until the interest is confirmed; guarded by the session's mutex, as the next two
+	metered    bool       // it takes no message to one connection without credit
+	credit     int32      // how many it takes
 }
 
 // isResumable reports whether a subscription is of an RSUB; nil is none.

@@ -27,6 +27,10 @@ func (s *Session) handleFeatures(line wire.Line) {
 		s.turnOnSender()
 	}
 	answer := s.hub.featuresLine()
+	if line.HasFeature(wire.FeatureWorkQueue) {
+		s.turnOnWorkQueue()
+		answer = append(answer, ","+wire.FeatureWorkQueue...)
+	}
 	if line.HasFeature(wire.FeatureConnectionID) {
 		s.showID()
 		answer = append(answer, ","+wire.FeatureConnectionID...)

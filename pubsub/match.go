@@ -170,13 +170,18 @@ func (m *matcher) encode(p *publication, set *patternSet, v variant) *frame {
 		set.frames[v] = p.encode(m.interests[0].patterns[:], v)
 		return set.frames[v]
 	}
+	set.frames[v] = p.encode(m.patternsOf(set), v)
+	return set.frames[v]
+}
+
+// patternsOf returns the patterns of a set of group's, sorted. They are valid until the next call.
+func (m *matcher) patternsOf(set *patternSet) []string {
 	m.patterns = m.patterns[:0]
 	for at := set; at != &m.sets[0]; at = &m.sets[at.before] {
 		m.patterns = append(m.patterns, m.interests[at.interest].patterns[0])
 	}
 	slices.Reverse(m.patterns)
-	set.frames[v] = p.encode(m.patterns, v)
-	return set.frames[v]
+	return m.patterns
 }
 
 // release gives the scratch space back, without what it points to.

@@ -31,9 +31,10 @@ type publication struct {
 }
 
 // publish passes on a message that this edge accepted from one of its clients, whose
-// token has the subject sender. lastTenant is the tenant that the client published to last; it spares a look-up. The
-// error says why other edges could not get the message.
-func (h *Hub) publish(m wire.Publish, sender []byte, lastTenant **tenant, pace pace) error {
+// token has the subject sender. lastTenant is the tenant that the client published to last; it spares a look-up. told
+// is called when it is known what became of a message to one connection; nil: nobody asks. The error says why other
+// edges could not get the message.
+func (h *Hub) publish(m wire.Publish, sender []byte, lastTenant **tenant, pace pace, told func(Fate)) error {
 	p := h.publication(m.Tenant, m.Channel, m.Payload, sender, pace)
 	defer p.pace.end()
 	if !(*lastTenant).is(m.Tenant) {
@@ -44,6 +45,9 @@ func (h *Hub) publish(m wire.Publish, sender []byte, lastTenant **tenant, pace p
 		h.fanOut(*lastTenant, &p)
 	case wire.OneNearest:
 		if h.deliverOne(*lastTenant, &p) {
+			if told != nil {
+				told(FateTaken)
+			}
 			return nil
 		}
 	case wire.OneRandom: // the broker chooses the edge
@@ -53,10 +57,10 @@ func (h *Hub) publish(m wire.Publish, sender []byte, lastTenant **tenant, pace p
 		p.pace.charge()
 		p.pace.work.beside = readCost + time.Duration(len(m.Payload)/2)
 	}
-	err := h.broker.Publish(Message{
+	err := h.passOn(Message{
 		Tenant: m.Tenant, Channel: m.Channel, Payload: m.Payload, Sender: sender, Delivery: m.Delivery, HasSubscribers: p.hasSubscribers,
 		Issuer: h.sharingIssuer(&p.pace),
-	})
+	}, told)
 	if one {
 		p.pace.chargedUntil = h.now()
 	}

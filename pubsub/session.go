@@ -78,6 +78,8 @@ type Session struct {
 
 	linkDownSent bool // the client was last told that the link is down
 
+	workQueue bool // see turnOnWorkQueue; only the reader changes it
+
 	variant variant // of the deliver frames that the client wants
 
 	resumables *resumables // nil: it never had a subscription with positions

@@ -89,6 +89,7 @@ func (s *Session) subscribe(key subscriptionKey, p pattern.Pattern) {
 	s.patternBytes += int32(len(key.pattern))
 	s.shapes.add(p.Shape())
 	s.mu.Lock()
+	sub.metered = s.workQueue && !key.ownStream
 	s.subscriptions[key] = sub
 	s.bumpSubsVersion()
 	s.mu.Unlock()

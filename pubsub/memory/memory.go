@@ -57,10 +57,31 @@ func (b *Broker) Publish(m pubsub.Message) error {
 		}
 		return nil
 	}
+	b.publishOne(m)
+	return nil
+}
+
+// PublishConfirmed implements [pubsub.Confirmer].
+func (b *Broker) PublishConfirmed(m pubsub.Message, told func(pubsub.Fate)) error {
+	b.bus.mu.RLock()
+	defer b.bus.mu.RUnlock()
+	if !slices.Contains(b.bus.members, b) {
+		told(pubsub.FateUnknown)
+		return ErrClosed
+	}
+	told(b.publishOne(m))
+	return nil
+}
+
+// publishOne finds an edge for a message to one connection. The caller holds the bus's mutex.
+func (b *Broker) publishOne(m pubsub.Message) pubsub.Fate {
 	// No edge is nearer than another here, so both modes try the edges in
 	// random order; OneNearest has tried its own already.
 	order := rand.Perm(len(b.bus.members))
-	leaving := m.HasSubscribers
+	leaving, fate := m.HasSubscribers, pubsub.FateNoSubscriber
+	if m.HasSubscribers {
+		fate = pubsub.FateBusy
+	}
 	for _, m.LastResort = range []bool{false, true} {
 		for _, i := range order {
 			edge := b.bus.members[i]
@@ -69,7 +90,10 @@ func (b *Broker) Publish(m pubsub.Message) error {
 			}
 			n := edge.receiver.Receive(m)
 			if n > 0 {
-				return nil
+				return pubsub.FateTaken
+			}
+			if n < 0 {
+				fate = pubsub.FateBusy
 			}
 			leaving = leaving || n == pubsub.SomeLeaving
 		}
@@ -77,7 +101,7 @@ func (b *Broker) Publish(m pubsub.Message) error {
 			break
 		}
 	}
-	return nil
+	return fate
 }
 
 // Subscribe implements [pubsub.Broker]. There is nothing to announce: every
@@ -95,4 +119,7 @@ func (b *Broker) Close() error {
 	return nil
 }
 
-var _ pubsub.Broker = (*Broker)(nil)
+var (
+	_ pubsub.Broker    = (*Broker)(nil)
+	_ pubsub.Confirmer = (*Broker)(nil)
+)
