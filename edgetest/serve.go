@@ -9,6 +9,7 @@ import (
 	"log"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 
@@ -107,11 +108,19 @@ func credential(r *http.Request) (token string, given bool) {
 func (e *Edge) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 	token, _ := credential(r)
 	opened, refused := e.candidate(r, tokenstore.ProtocolWebSocket).Open(r.Context(), token)
+	upgrader := websocket.Upgrader{Subprotocols: []string{wire.Subprotocol}, CheckOrigin: func(*http.Request) bool { return true }}
 	if refused != nil {
-		refused.Write(w)
+		if !slices.Contains(websocket.Subprotocols(r), wire.SubprotocolRefusal) {
+			refused.Write(w)
+			return
+		}
+		upgrader.Subprotocols = []string{wire.SubprotocolRefusal}
+		if conn, err := upgrader.Upgrade(w, r, nil); err == nil {
+			line, code := refused.WebSocket(0)
+			wsconn.Refuse(conn.NetConn(), line, code)
+		}
 		return
 	}
-	upgrader := websocket.Upgrader{Subprotocols: []string{wire.Subprotocol}, CheckOrigin: func(*http.Request) bool { return true }}
 	conn, err := upgrader.Upgrade(w, r, nil)
 	if err != nil {
 		opened.Session.Detach()

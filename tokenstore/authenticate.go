@@ -72,12 +72,12 @@ func malformed(token string) error {
 func (s *Service) unlessEnded(c *Access) (*Access, error) {
 	switch {
 	case c.revoked:
-		return nil, &UnauthorizedError{Reason: "the token is revoked", Rule: "revoked", TokenID: c.ID, Access: c, ended: true}
+		return nil, &UnauthorizedError{Reason: "the token is revoked", Rule: "revoked", TokenID: c.ID, Access: c, Ended: EndedRevoked}
 	case !s.now().Before(c.ExpiresAt):
 		at := c.ExpiresAt.Format(time.RFC3339)
 		return nil, &UnauthorizedError{
 			Reason: "the token expired at " + at + "; it is " + s.now().UTC().Format(time.RFC3339) + " at this edge",
-			Rule:   "right.expires_at " + at, TokenID: c.ID, Access: c, ended: true,
+			Rule:   "right.expires_at " + at, TokenID: c.ID, Access: c, Ended: EndedExpired,
 		}
 	}
 	return c, nil

@@ -50,8 +50,8 @@ var (
 	// used: malformed, unknown, wrong secret, expired or revoked.
 	ErrUnauthorized = errors.New("the access token is not valid")
 	// ErrTokenEnded is an [ErrUnauthorized] for a caller who has the secret of a
-	// token that is expired or revoked. Such a caller does not guess tokens. The
-	// client must not see the difference.
+	// token that is expired or revoked. Such a caller does not guess tokens, and may
+	// see which of the two it is.
 	ErrTokenEnded = fmt.Errorf("%w: it is expired or revoked", ErrUnauthorized)
 	// ErrTooManyFailures refuses credentials that would fail, from an address
 	// from which too many did. The service itself does not return it.
@@ -59,14 +59,16 @@ var (
 )
 
 // An UnauthorizedError is an [ErrUnauthorized], or an [ErrTokenEnded], that says for operators why.
-// Its text is that of the sentinel: a client must not be told more.
+// Its text is that of the sentinel: a client must not be told more, but for Ended.
 type UnauthorizedError struct {
 	Reason  string  // never holds the secret
 	Rule    string  // what of the token decided; empty: nothing did
 	TokenID string  // that the token names; empty: it has not the form of a token
 	Access  *Access // of the token with this id; nil: there is none
 
-	ended bool // the caller has the secret
+	// Ended says how the token has ended, to a caller who has its secret: [EndedExpired] or
+	// [EndedRevoked]; empty: the caller has not.
+	Ended string
 }
 
 // Error is the text of the sentinel.
@@ -76,11 +78,17 @@ func (e *UnauthorizedError) Error() string { return e.sentinel().Error() }
 func (e *UnauthorizedError) Unwrap() error { return e.sentinel() }
 
 func (e *UnauthorizedError) sentinel() error {
-	if e.ended {
+	if e.Ended != "" {
 		return ErrTokenEnded
 	}
 	return ErrUnauthorized
 }
+
+// How a token has ended.
+const (
+	EndedExpired = "expired"
+	EndedRevoked = "revoked"
+)
 
 // The problem codes of an [InvalidError] (docs/protocol.md, REST).
 const (

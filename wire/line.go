@@ -8,6 +8,10 @@ import (
 // Subprotocol names the protocol in the handshakes of WebSocket and WebTransport.
 const Subprotocol = "llps.v1"
 
+// SubprotocolRefusal is the entry beside [Subprotocol] with which a client of WebSocket has a refusal told
+// inside the connection, since it cannot see the answer to a handshake (docs/protocol.md, WebSocket).
+const SubprotocolRefusal = "refusal.v1"
+
 // MaxLine is the length limit of a line in bytes, without a newline at its end.
 const MaxLine = 1024
 

@@ -33,6 +33,12 @@ func WebSocketOffers(r *http.Request) bool {
 	return !exceedsEntries(r.Header["Sec-Websocket-Protocol"]) && slices.Contains(websocket.Subprotocols(r), wire.Subprotocol)
 }
 
+// WebSocketTakesRefusals reports whether a WebSocket client that offers `llps.v1` has refusals told inside
+// the connection, with the entry `refusal.v1`.
+func WebSocketTakesRefusals(r *http.Request) bool {
+	return WebSocketOffers(r) && slices.Contains(websocket.Subprotocols(r), wire.SubprotocolRefusal)
+}
+
 // WebTransportOffers reports whether a WebTransport client offers it, in quotes.
 func WebTransportOffers(r *http.Request) bool {
 	values := r.Header["Wt-Available-Protocols"]

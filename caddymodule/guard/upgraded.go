@@ -4,7 +4,7 @@ import "net/http"
 
 // upgradeWriter is beneath Caddy's writers in a request that may be upgraded. A
 // connection that is hijacked writes its own answer, and the access log would show the
-// status 0: so Caddy's writers are told the status 101, and this writer drops it.
+// status 0: so Caddy's writers are told a status, and this writer drops it.
 type upgradeWriter struct {
 	http.ResponseWriter
 	upgraded bool // by one of our handlers
@@ -20,12 +20,13 @@ func (w *upgradeWriter) WriteHeader(status int) {
 // Unwrap is for [http.ResponseController].
 func (w *upgradeWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// MarkUpgraded tells Caddy's writers that the connection of w was upgraded.
-func MarkUpgraded(w http.ResponseWriter) {
+// MarkUpgraded tells Caddy's writers that the connection of w was upgraded, and the status that the access log
+// shows: 101, or that of the refusal that the connection brings.
+func MarkUpgraded(w http.ResponseWriter, status int) {
 	for inner := w; ; {
 		if ours, ok := inner.(*upgradeWriter); ok {
 			ours.upgraded = true
-			w.WriteHeader(http.StatusSwitchingProtocols)
+			w.WriteHeader(status)
 			return
 		}
 		wrapper, ok := inner.(interface{ Unwrap() http.ResponseWriter })

@@ -13,7 +13,7 @@ func TestTellUpgraded(t *testing.T) {
 	below.Code = 0
 	ours := &upgradeWriter{ResponseWriter: below}
 	log := caddyhttp.NewResponseRecorder(ours, nil, nil)
-	MarkUpgraded(caddyhttp.NewResponseRecorder(log, nil, nil))
+	MarkUpgraded(caddyhttp.NewResponseRecorder(log, nil, nil), http.StatusSwitchingProtocols)
 	if log.Status() != http.StatusSwitchingProtocols || below.Code != 0 {
 		t.Errorf("the log has the status %d, %d was written", log.Status(), below.Code)
 	}
@@ -26,7 +26,7 @@ func TestTellUpgraded(t *testing.T) {
 
 	without := httptest.NewRecorder()
 	without.Code = 0
-	MarkUpgraded(caddyhttp.NewResponseRecorder(without, nil, nil))
+	MarkUpgraded(caddyhttp.NewResponseRecorder(without, nil, nil), http.StatusSwitchingProtocols)
 	if without.Code != 0 {
 		t.Errorf("without a guard %d was written", without.Code)
 	}

@@ -18,6 +18,9 @@ type attempt struct {
 	r      *http.Request
 	app    *app.App
 	client pubsub.Client
+	// inside refuses within the connection, and reports whether it has answered; nil: the answer to the
+	// request says why.
+	inside func(f *admission.Refusal) bool
 }
 
 // begin gives an attempt the id by which operators find it, and which each answer has.
@@ -27,16 +30,17 @@ func begin(w http.ResponseWriter, r *http.Request, a *app.App, transport string)
 		client.ConnectionID = wire.ConnectionID(rand.Uint64())
 	}
 	w.Header().Set(wire.HeaderConnectionID, client.ConnectionID.String())
-	return attempt{w, r, a, client}
+	return attempt{w: w, r: r, app: a, client: client}
 }
 
 // refuse answers what is no proper handshake, counts it and tells operators.
 func (t attempt) refuse(status int, code, detail string) {
+	refused := &admission.Refusal{Status: status, Code: code, Detail: detail}
 	if live := t.app.Running(); live != nil { // otherwise there is nobody to tell
 		candidate := admission.Candidate{Edge: t.app.Admission(live), Client: t.client}
-		candidate.Report(t.r.Context(), &admission.Refusal{Status: status, Code: code, Detail: detail})
+		candidate.Report(t.r.Context(), refused)
 	}
-	problem.Refuse(t.w, status, code, detail)
+	t.answer(refused)
 }
 
 // refuseMethod answers a request of another method than the one that is allowed.
@@ -49,16 +53,17 @@ func (t attempt) refuseMethod(allowed string) {
 func (t attempt) await() *app.Running {
 	live := t.app.Await(t.r.Context())
 	if live == nil {
-		problem.CountRefusal(http.StatusServiceUnavailable, problem.CodeStarting)
-		problem.Starting(t.w)
+		t.answer(&admission.Refusal{Status: http.StatusServiceUnavailable, Code: problem.CodeStarting, Detail: problem.DetailStarting, RetryAfter: "5"})
 	}
 	return live
 }
 
-// refuse answers a handshake, and counts it.
-func refuse(w http.ResponseWriter, f *admission.Refusal) {
+// answer refuses a handshake, and counts it.
+func (t attempt) answer(f *admission.Refusal) {
 	countRefusal(f)
-	f.Write(w)
+	if t.inside == nil || !t.inside(f) {
+		f.Write(t.w)
+	}
 }
 
 // countRefusal counts a client that is refused, but for one that is gone.

@@ -33,7 +33,7 @@ func TestGoneClientsCountNowhere(t *testing.T) {
 		return m.GetCounter().GetValue()
 	}
 	before := counted()
-	refuse(httptest.NewRecorder(), admission.RefusedByHub(fmt.Errorf("waiting: %w", context.Canceled)))
+	attempt{w: httptest.NewRecorder()}.answer(admission.RefusedByHub(fmt.Errorf("waiting: %w", context.Canceled)))
 	if got := counted() - before; got != 0 {
 		t.Errorf("%v were counted", got)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -16,6 +17,7 @@ import (
 	"github.com/millrace/millrace/caddymodule/credentials"
 	"github.com/millrace/millrace/caddymodule/guard"
 	"github.com/millrace/millrace/caddymodule/guest"
+	"github.com/millrace/millrace/caddymodule/takeover"
 	"github.com/millrace/millrace/internal/admission"
 	wsconn "github.com/millrace/millrace/pubsub/websocket"
 	"github.com/millrace/millrace/tokenstore"
@@ -54,7 +56,7 @@ func (h *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 	}
 	defer guard.Own(r)()
 	t := begin(w, r, h.app, tokenstore.ProtocolWebSocket)
-	offer, ok := h.checkRequest(t)
+	offer, ok := h.checkRequest(&t)
 	if !ok {
 		return nil
 	}
@@ -69,7 +71,7 @@ func (h *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 		Secure:  secure(r, h.app),
 	}.Open(r.Context(), offer.token)
 	if refused != nil {
-		refuse(w, refused)
+		t.answer(refused)
 		return nil
 	}
 	session := opened.Session
@@ -79,14 +81,18 @@ func (h *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 			session.Detach()
 		}
 	}()
-	conn, early, err := upgrade(w, r, offer.subprotocol)
+	subprotocol := ""
+	if offer.subprotocol {
+		subprotocol = wire.Subprotocol
+	}
+	conn, early, err := upgrade(w, r, subprotocol)
 	if err != nil {
 		if c := h.log.Check(zap.DebugLevel, "upgrade failed"); c != nil {
 			c.Write(zap.Error(err))
 		}
 		return nil
 	}
-	guard.MarkUpgraded(w)
+	guard.MarkUpgraded(w, http.StatusSwitchingProtocols)
 	// The request, and all that Caddy keeps with it, is let go of now.
 	wsconn.Serve(live.Hub, session, conn, early, sessionLog)
 	served = true
@@ -103,7 +109,7 @@ type offer struct {
 }
 
 // checkRequest answers what is no proper handshake: 425, 405, 426, 400, 501.
-func (h *WebSocket) checkRequest(t attempt) (o offer, ok bool) {
+func (h *WebSocket) checkRequest(t *attempt) (o offer, ok bool) {
 	w, r := t.w, t.r
 	bad := func(detail string) (offer, bool) {
 		t.refuse(http.StatusBadRequest, "bad_handshake", detail)
@@ -139,6 +145,9 @@ func (h *WebSocket) checkRequest(t attempt) (o offer, ok bool) {
 		return bad("a handshake has no body")
 	}
 
+	if credentials.WebSocketTakesRefusals(r) {
+		t.inside = t.refuseInside
+	}
 	o.subprotocol = credentials.WebSocketOffers(r)
 	var wrong string
 	if o.token, _, wrong = credentials.Offered(r, "Sec-WebSocket-Protocol", o.subprotocol); wrong != "" {
@@ -146,6 +155,9 @@ func (h *WebSocket) checkRequest(t attempt) (o offer, ok bool) {
 	}
 	return o, true
 }
+
+// upgradeTime is how long the answer 101 may take to write.
+const upgradeTime = 5 * time.Second
 
 func validKey(values []string) bool {
 	if len(values) != 1 {
@@ -155,17 +167,33 @@ func validKey(values []string) bool {
 	return err == nil && len(key) == 16
 }
 
+// refuseInside accepts the WebSocket of a client that could not see why it was refused, and tells it there.
+// Meanwhile the connection counts as one without a session, as while it was a request.
+func (t attempt) refuseInside(f *admission.Refusal) bool {
+	conn, _, err := upgrade(t.w, t.r, wire.SubprotocolRefusal)
+	if err != nil {
+		return true // it is gone, or was answered
+	}
+	guard.MarkUpgraded(t.w, f.Status)
+	takeover.CountTCP(conn, http.StateNew)
+	defer takeover.CountTCP(conn, http.StateClosed)
+	line, code := f.WebSocket(t.client.ConnectionID)
+	wsconn.Refuse(conn, line, code)
+	return true
+}
+
 // upgrade answers 101 and takes the connection over. early is what the client sent
 // before it had the answer, at most a buffer of net/http: it should have waited
 // (RFC 6455, section 4.1), and is answered all the same.
-func upgrade(w http.ResponseWriter, r *http.Request, echo bool) (conn net.Conn, early []byte, err error) {
+func upgrade(w http.ResponseWriter, r *http.Request, subprotocol string) (conn net.Conn, early []byte, err error) {
 	u := websocket.Upgrader{
 		// allowed_ws_origin of the token has decided already.
-		CheckOrigin: func(*http.Request) bool { return true },
+		CheckOrigin:      func(*http.Request) bool { return true },
+		HandshakeTimeout: upgradeTime,
 		// No buffers: the frames are read and written by package pubsub/websocket.
 	}
-	if echo {
-		u.Subprotocols = []string{wire.Subprotocol}
+	if subprotocol != "" {
+		u.Subprotocols = []string{subprotocol}
 	}
 	h := &hijacker{ResponseWriter: w}
 	upgraded, err := u.Upgrade(h, r, http.Header{wire.HeaderConnectionID: w.Header()[wire.HeaderConnectionID]})

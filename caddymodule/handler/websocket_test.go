@@ -2,15 +2,21 @@ package handler
 
 import (
 	"bufio"
+	"errors"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/gorilla/websocket"
 
 	"github.com/millrace/millrace/caddymodule/app"
 	"github.com/millrace/millrace/caddymodule/credentials"
+	"github.com/millrace/millrace/caddymodule/takeover"
 	"github.com/millrace/millrace/wire"
 )
 
@@ -18,7 +24,7 @@ import (
 func TestUpgradeKeepsWhatCameEarly(t *testing.T) {
 	got := make(chan []byte, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		conn, early, err := upgrade(w, r, false)
+		conn, early, err := upgrade(w, r, "")
 		if err != nil {
 			t.Error(err)
 			close(got)
@@ -84,7 +90,8 @@ func TestHandshakeShape(t *testing.T) {
 			c.change(r)
 			r, _ = new(credentials.Inspection).TakeTokens(r)
 			w := httptest.NewRecorder()
-			_, ok := new(WebSocket).checkRequest(begin(w, r, new(app.App), "websocket"))
+			attempt := begin(w, r, new(app.App), "websocket")
+			_, ok := new(WebSocket).checkRequest(&attempt)
 			if ok != (c.status == 200) || w.Code != c.status {
 				t.Fatalf("accepted: %v; answered %d, want %d", ok, w.Code, c.status)
 			}
@@ -103,5 +110,71 @@ func TestHandshakeShape(t *testing.T) {
 				t.Errorf("%d came with %v", c.status, h)
 			}
 		})
+	}
+}
+
+// Who cannot see a refused handshake is told inside the connection, which counts as one without a session
+// meanwhile.
+func TestRefusedInside(t *testing.T) {
+	var serving sync.WaitGroup
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		serving.Add(1)
+		defer serving.Done()
+		r, _ = new(credentials.Inspection).TakeTokens(r)
+		attempt := begin(w, r, new(app.App), "websocket")
+		if _, ok := new(WebSocket).checkRequest(&attempt); ok {
+			attempt.refuse(http.StatusForbidden, "client_not_allowed", "office hours")
+		}
+	}))
+	server.Config.ConnState = takeover.CountTCP
+	server.Start()
+	defer server.Close()
+	defer serving.Wait()
+	dial := func(offer []string) (*websocket.Conn, *http.Response, error) {
+		dialer := websocket.Dialer{Subprotocols: offer}
+		return dialer.Dial("ws"+strings.TrimPrefix(server.URL, "http"), nil)
+	}
+	const most = 4
+	takeover.LimitIdle(most, takeover.MaxIdleQUIC)
+	for i := range most + 1 {
+		held, _, err := dial([]string{"llps.v1", "refusal.v1"})
+		if (err == nil) != (i < most) {
+			t.Fatalf("connection %d: %v", i, err)
+		}
+		if err == nil {
+			defer held.Close()
+			if _, _, err := held.ReadMessage(); err != nil { // and it does not answer the close
+				t.Fatal(err)
+			}
+		}
+	}
+	takeover.LimitIdle(math.MaxInt32, takeover.MaxIdleQUIC)
+
+	for i, c := range []struct {
+		offer []string
+		want  string
+	}{
+		{[]string{"llps.v1", "refusal.v1"}, "ERR:client_not_allowed:office hours:connection="},
+		{[]string{"refusal.v1", "llps.v1", "at.AT_a", "at.AT_b"}, "ERR:bad_handshake:more than one at. entry in Sec-WebSocket-Protocol:connection="},
+		{[]string{"llps.v1"}, ""}, {[]string{"refusal.v1"}, ""}, {nil, ""},
+	} {
+		conn, res, err := dial(c.offer)
+		if c.want == "" {
+			if !errors.Is(err, websocket.ErrBadHandshake) || res.StatusCode != http.StatusForbidden {
+				t.Errorf("%v: %v", c.offer, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, message, err := conn.ReadMessage()
+		if err != nil || string(message) != c.want+res.Header.Get("Connection-Id") || conn.Subprotocol() != wire.SubprotocolRefusal {
+			t.Errorf("%v: got %q, %v, %q", c.offer, message, err, conn.Subprotocol())
+		}
+		if _, _, err := conn.ReadMessage(); !websocket.IsCloseError(err, [...]int{4403, 1008}[i]) {
+			t.Errorf("%v: closed with %v", c.offer, err)
+		}
+		conn.Close()
 	}
 }

@@ -89,9 +89,9 @@ func (h *WebTransport) ServeHTTP(w http.ResponseWriter, r *http.Request, next ca
 		return conn, ok
 	}
 	if c := h.candidate(t, live, entry); given {
-		h.serve(w, r, c, upgrade, token)
+		h.serve(t, c, upgrade, token)
 	} else {
-		h.await(w, c, upgrade)
+		h.await(t, c, upgrade)
 	}
 	return nil
 }
@@ -144,10 +144,10 @@ func (h *WebTransport) candidate(t attempt, live *app.Running, entry *takeover.E
 }
 
 // serve opens the session of a client that sent its token in the handshake.
-func (h *WebTransport) serve(w http.ResponseWriter, r *http.Request, c admission.Candidate, upgrade func() (wtconn.Conn, bool), token string) {
-	a, refused := c.Open(r.Context(), token)
+func (h *WebTransport) serve(t attempt, c admission.Candidate, upgrade func() (wtconn.Conn, bool), token string) {
+	a, refused := c.Open(t.r.Context(), token)
 	if refused != nil {
-		refuse(w, refused)
+		t.answer(refused)
 		return
 	}
 	served := false
@@ -163,10 +163,10 @@ func (h *WebTransport) serve(w http.ResponseWriter, r *http.Request, c admission
 }
 
 // await opens the session of a client that is going to send its token.
-func (h *WebTransport) await(w http.ResponseWriter, c admission.Candidate, upgrade func() (wtconn.Conn, bool)) {
+func (h *WebTransport) await(t attempt, c admission.Candidate, upgrade func() (wtconn.Conn, bool)) {
 	pending, refused := c.Await()
 	if refused != nil {
-		refuse(w, refused)
+		t.answer(refused)
 		return
 	}
 	served := false
@@ -197,7 +197,7 @@ func (h *WebTransport) upgrade(t attempt, entry *takeover.Entry) (wtconn.Conn, b
 		c.Write(zap.Error(err))
 	}
 	if entry.Closing() {
-		refuse(t.w, admission.RefusedByHub(pubsub.ErrDraining))
+		t.answer(admission.RefusedByHub(pubsub.ErrDraining))
 	} else {
 		t.refuse(http.StatusBadRequest, "bad_handshake", "the client's HTTP/3 settings allow no (further) WebTransport session")
 	}

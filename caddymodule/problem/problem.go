@@ -9,8 +9,7 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// Refuse answers a handshake with a problem body (docs/protocol.md, WebSocket and
-// WebTransport), and counts it.
+// Refuse answers a request whose handshake no handler has seen, and counts it.
 func Refuse(w http.ResponseWriter, status int, code, detail string) {
 	CountRefusal(status, code)
 	Write(w, status, code, detail)
@@ -34,7 +33,10 @@ func Unavailable(w http.ResponseWriter, detail, code string) {
 }
 
 // Starting answers 503 before the edge has started.
-func Starting(w http.ResponseWriter) { Unavailable(w, "the edge is starting", CodeStarting) }
+func Starting(w http.ResponseWriter) { Unavailable(w, DetailStarting, CodeStarting) }
 
-// CodeStarting is the code of [Starting].
-const CodeStarting = "starting"
+// The code and the detail of [Starting].
+const (
+	CodeStarting   = "starting"
+	DetailStarting = "the edge is starting"
+)

@@ -67,15 +67,15 @@ func TestHandshake(t *testing.T) {
 	if e.Reload(handshakeCaddyfile); warned() != before {
 		t.Error("the edge warns of a strict proxy")
 	}
-	refusals := map[string]string{} // by code; none tells why a token is no good
+	refusals := map[string]string{} // by code; none tells why a token is no good, but to who has its secret
 	for name, c := range map[string]struct {
 		u    harness.Upgrade
 		want string
 	}{
 		"header":      {harness.Upgrade{Header: []string{good, "Sec-WebSocket-Extensions: permessage-deflate"}}, "101"},
 		"subprotocol": {harness.Upgrade{Header: []string{harness.Offer("chat, at." + token + ", llps.v1")}}, "101 llps.v1"},
-		"revoked":     {harness.Upgrade{Header: []string{harness.Bearer(revoked)}}, "401 unauthorized"},
 		"none":        {harness.Upgrade{}, "401 unauthorized"},
+		"wrong":       {harness.Upgrade{Header: []string{harness.Bearer(revoked[:36] + harness.RandomHex())}}, "401 unauthorized"},
 
 		"plain that claims TLS":      {harness.Upgrade{Peer: near, Header: []string{good, "X-Forwarded-Proto: https"}}, "403 tls_required"},
 		"in the mask":                {harness.Upgrade{TLS: true, Peer: near, Header: []string{mask, "X-Forwarded-For: " + far}}, "101"},
@@ -97,5 +97,8 @@ func TestHandshake(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
 		}
+	}
+	if p := e.Upgrade(harness.Upgrade{Header: []string{harness.Bearer(revoked)}}).Problem(t, 401, "unauthorized"); !strings.Contains(p.Detail, "was revoked") {
+		t.Errorf("a revoked token: %s", p.Detail)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -17,6 +18,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gorilla/websocket"
 
 	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/internal/capture"
@@ -171,6 +174,27 @@ func (w *watched) logged() map[string]int {
 	return got
 }
 
+// refusedInside has a token refused within a WebSocket, as browsers see it.
+func (w *watched) refusedInside(token, want string) {
+	mark := w.mark()
+	dialer := websocket.Dialer{NetDialContext: harness.DialLoopback, Subprotocols: []string{"llps.v1", "refusal.v1", "at." + token}}
+	conn, res, err := dialer.Dial(fmt.Sprintf("ws://localhost:%d/ws?%s", w.HTTP, mark), nil)
+	w.Must(err)
+	defer conn.Close()
+	_, message, err := conn.ReadMessage()
+	w.Must(err)
+	_, _, err = conn.ReadMessage()
+	closed := new(websocket.CloseError)
+	if !errors.As(err, &closed) {
+		w.T.Fatalf("after %s: %v", message, err)
+	}
+	got := fmt.Sprintf("%d %s", closed.Code, message)
+	if !strings.HasPrefix(got, want) || !strings.HasSuffix(got, res.Header.Get("Connection-Id")) || conn.Subprotocol() != "refusal.v1" {
+		w.T.Errorf("got %s as %s, want %s", got, conn.Subprotocol(), want)
+	}
+	w.places["the refusal "+mark], w.sent[mark] = fmt.Sprint(res.Header, got), closed.Code-4000
+}
+
 // sessions opens sessions and has them refused, over both transports and with AUTH lines, and
 // sends tokens where none belongs.
 func (w *watched) sessions() {
@@ -178,6 +202,12 @@ func (w *watched) sessions() {
 	w.Revoke(w.Master, revoked).Decode(w.T, 200, new(harness.Object))
 	wrong := w.hide("wrong secret", valid[:36]+harness.RandomHex())
 	limited := w.hide("limited token", w.Limited(harness.Object{"allow_regions": []string{"EU"}}))
+	for token, want := range map[string]string{
+		revoked: "4401 ERR:unauthorized:the access token was revoked; connect with a new one:connection=",
+		wrong:   "4401 ERR:unauthorized:a valid access token is needed: ", limited: "4403 ERR:region_not_allowed:the token does not allow this region:connection=",
+	} {
+		w.refusedInside(token, want)
+	}
 	for _, token := range []string{valid, revoked, wrong, limited} {
 		for url, open := range map[string]func(harness.Handshake) (*harness.Socket, harness.Answer){
 			fmt.Sprintf("ws://localhost:%d/ws?", w.HTTP): w.Open, w.HttpsURL("/wt?"): w.OpenWebTransport,

@@ -44,6 +44,7 @@ type Refusal struct {
 
 	forbiddenWhat string // of 403: what is not allowed: of a token, or "client"
 	reason        string // of a hook
+	ended         string // of 401: how the token has ended, for a client that has its secret; empty: it has not
 
 	// For operators alone.
 	truth    string             // why; empty: Detail says it
@@ -80,11 +81,36 @@ func (f *Refusal) Write(w http.ResponseWriter) {
 	})
 }
 
+// maxDetail is how many bytes of a detail the ERR line of [Refusal.WebSocket] has: with the rest it is
+// within [wire.MaxLine].
+const maxDetail = 512
+
+// WebSocket is the answer inside a WebSocket that was accepted in order to refuse it
+// (docs/protocol.md, WebSocket): the ERR line, and the code of the close.
+func (f *Refusal) WebSocket(id wire.ConnectionID) (line []byte, code wire.CloseCode) {
+	switch f.Status {
+	case http.StatusUnauthorized:
+		code = wire.CloseUnauthorized
+	case http.StatusForbidden:
+		code = wire.CloseForbidden
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		code = wire.CloseTryLater
+	default:
+		code = wire.ClosePolicy
+	}
+	detail := strings.ToValidUTF8(f.Detail[:min(len(f.Detail), maxDetail)], "")
+	return wire.AppendConnection(wire.AppendErr(nil, wire.Code(f.Code), detail), id), code
+}
+
 // WebTransport is the answer to an AUTH line (docs/protocol.md, WebTransport).
 func (f *Refusal) WebTransport() *wtconn.Refusal {
 	switch {
 	case f.Status == http.StatusUnauthorized:
-		return &wtconn.Refusal{Line: wire.AppendErr(nil, wire.CodeUnauthorized), Code: wire.CloseUnauthorized}
+		var parts []string
+		if f.ended != "" {
+			parts = append(parts, f.ended)
+		}
+		return &wtconn.Refusal{Line: wire.AppendErr(nil, wire.CodeUnauthorized, parts...), Code: wire.CloseUnauthorized}
 	case f.forbiddenWhat != "":
 		parts := []string{f.forbiddenWhat}
 		if f.reason != "" {
@@ -353,8 +379,8 @@ func (c Candidate) refuseToken(err error) *Refusal {
 	case !errors.Is(err, tokenstore.ErrUnauthorized):
 		return c.fault(err)
 	}
-	return &Refusal{
-		truth: known.Reason, rule: known.Rule, tokenID: known.TokenID, access: known.Access, verified: errors.Is(err, tokenstore.ErrTokenEnded),
+	refused := &Refusal{
+		truth: known.Reason, rule: known.Rule, tokenID: known.TokenID, access: known.Access, verified: known.Ended != "", ended: known.Ended,
 		Status: http.StatusUnauthorized, Code: "unauthorized",
 		Detail: "a valid access token is needed: in Authorization: Bearer, or as the entry at.<token> beside " +
 			wire.Subprotocol + " in " + map[string]string{
@@ -362,6 +388,13 @@ func (c Candidate) refuseToken(err error) *Refusal {
 			tokenstore.ProtocolWebTransport: "WT-Available-Protocols",
 		}[c.Client.Transport],
 	}
+	switch known.Ended {
+	case tokenstore.EndedExpired:
+		refused.Detail = "the access token has expired; connect with a new one"
+	case tokenstore.EndedRevoked:
+		refused.Detail = "the access token was revoked; connect with a new one"
+	}
+	return refused
 }
 
 func (c Candidate) fault(err error) *Refusal {

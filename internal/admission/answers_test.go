@@ -1,10 +1,13 @@
 package admission
 
 import (
+	"bytes"
+	"fmt"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"go.uber.org/zap"
 
@@ -67,6 +70,8 @@ func TestRefusalOfAUTH(t *testing.T) {
 		code   wire.CloseCode
 	}{
 		{"token", Candidate{}.refuseToken(tokenstore.ErrUnauthorized), 401, "ERR:unauthorized", wire.CloseUnauthorized},
+		{"expired", Candidate{}.refuseToken(&tokenstore.UnauthorizedError{Ended: tokenstore.EndedExpired}), 401, "ERR:unauthorized:expired", wire.CloseUnauthorized},
+		{"revoked", Candidate{}.refuseToken(&tokenstore.UnauthorizedError{Ended: tokenstore.EndedRevoked}), 401, "ERR:unauthorized:revoked", wire.CloseUnauthorized},
 		{"address", &Refusal{Status: 403, forbiddenWhat: "ip"}, 403, "ERR:forbidden:ip", wire.CloseForbidden},
 		{"draining", RefusedByHub(pubsub.ErrDraining), 503, "", wire.CloseTryLater},
 		{"full", RefusedByHub(pubsub.ErrFull), 503, "", wire.CloseTryLater},
@@ -91,5 +96,13 @@ func TestRefusalOfAUTH(t *testing.T) {
 		if string(closed.Line) != c.line || closed.Code != c.code {
 			t.Errorf("%s: %q, close %d", c.name, closed.Line, closed.Code)
 		}
+		line, code := c.f.WebSocket(7)
+		if want := fmt.Sprintf("ERR:%s:%s:connection=0000000000000007", c.f.Code, c.f.Detail); string(line) != want || code != c.code {
+			t.Errorf("%s: inside a WebSocket %q, close %d", c.name, line, code)
+		}
+	}
+	line, code := (&Refusal{Status: 400, Code: "bad_handshake", Detail: strings.Repeat("é", wire.MaxLine)}).WebSocket(7)
+	if code != wire.ClosePolicy || len(line) > wire.MaxLine || !utf8.Valid(line) || !bytes.HasSuffix(line, []byte(":connection=0000000000000007")) {
+		t.Errorf("a long one: %q, close %d", line, code)
 	}
 }

@@ -31,7 +31,7 @@ func (office) AuthorizeConnect(_ context.Context, c hook.Client) error {
 }
 
 // Operators are told the whole truth of each refusal: the reason, the rule, the token and its
-// subject. Clients are told no more than before, and nobody the secret.
+// subject. Clients are told how a token has ended if they have its secret, and no more; and nobody the secret.
 func TestReasons(t *testing.T) { synctest.Test(t, reasons) }
 
 func reasons(t *testing.T) {
@@ -72,6 +72,7 @@ func reasons(t *testing.T) {
 	}
 	defer admitted.Session.Detach()
 
+	_, strange := Candidate{Edge: edge, Client: client, Secure: true}.Open(t.Context(), "")
 	wrong := good.Token[:len(good.Token)-32] + strings.Repeat("0", 32)
 	for i, c := range []struct {
 		token, code, reason, rule, id string
@@ -111,6 +112,18 @@ func reasons(t *testing.T) {
 		refused.Write(w)
 		if c.code == "unauthorized" && (strings.Contains(w.Body.String(), c.reason) || c.id != "" && strings.Contains(w.Body.String(), c.id)) {
 			t.Errorf("the client is told the reason: %s", w.Body)
+		}
+		if c.code == "unauthorized" {
+			told := strange.Detail
+			switch c.id {
+			case revoked.TokenID:
+				told = "the access token was revoked; connect with a new one"
+			case expired.TokenID:
+				told = "the access token has expired; connect with a new one"
+			}
+			if refused.Detail != told {
+				t.Errorf("%s: the client is told %q", c.reason, refused.Detail)
+			}
 		}
 		if !strings.Contains(w.Body.String(), `"connection_id":"`+client.ConnectionID.String()+`"`) {
 			t.Errorf("the body has not the id: %s", w.Body)

@@ -1,0 +1,30 @@
+package websocket
+
+import (
+	"io"
+	"net"
+	"time"
+
+	"github.com/millrace/millrace/wire"
+)
+
+// A connection that is refused has refuseTime for all of its end, and refuseBytes for what it still sends.
+const (
+	refuseTime  = 2 * time.Second
+	refuseBytes = 64 << 10
+)
+
+// Refuse tells a client in a message why it gets no session, and closes conn, whose handshake is done. It
+// blocks, for 2 s at most.
+func Refuse(conn net.Conn, line []byte, code wire.CloseCode) {
+	defer conn.Close()
+	if conn.SetDeadline(time.Now().Add(refuseTime)) != nil { // it is closed
+		return
+	}
+	if _, err := conn.Write(appendClose(appendFrame(nil, opText, line), uint16(code), "")); err != nil {
+		return
+	}
+	endWriting(conn)
+	// To close with something unread would reset it, and the client might never see why.
+	_, _ = io.CopyN(io.Discard, conn, refuseBytes) // until it closes, too
+}
