@@ -123,6 +123,9 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"dev", "--https-port", "0"}, "--https-port: must be from 1 to 65535"},
 		{[]string{"dev", "--https-port", free, "--http-port", another, "--admin", "0.0.0.0:2019"}, "--admin: must be a port on localhost"},
 		{[]string{"dev", "--dir", "a{b}"}, "--dir: "},
+		{[]string{"dev", "--port", "8080"}, "--port: must be 0"},
+		{[]string{"dev", "--token"}, "--token goes with --json"},
+		{[]string{"dev", "--port", "0", "--admin", "unix//" + strings.Repeat("x", 103)}, "--admin: the path of its socket has 104 bytes, allowed: 103"},
 		{[]string{"dev", "here"}, "wrong number of arguments"},
 	} {
 		args := tt.args

@@ -3,26 +3,23 @@ package command
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	_ "embed"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"text/template"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
-	"golang.org/x/crypto/bcrypt"
+	"golang.org/x/crypto/argon2"
 
 	"github.com/millrace/millrace/caddymodule/demo"
 	"github.com/millrace/millrace/tokenstore"
@@ -40,15 +37,11 @@ func (d *devEdge) config(bind string) ([]byte, error) {
 		return q
 	}
 	var text bytes.Buffer
-	hash, err := bcrypt.GenerateFromPassword([]byte(d.password), bcrypt.DefaultCost)
-	if err != nil {
-		return nil, err
-	}
-	err = devTemplate.Execute(&text, map[string]any{
+	err := devTemplate.Execute(&text, map[string]any{
 		"Admin": quoted(d.admin), "Bind": bind,
 		"HTTPPort": d.httpPort, "HTTPSPort": d.httpsPort,
 		"Storage": quoted(d.storage()), "Tokens": quoted(d.tokens()), "Log": quoted(d.logFile()),
-		"Operator": devOperator, "Hash": quoted(string(hash)),
+		"Operator": devOperator, "Hash": quoted(hashRandom(d.password)),
 	})
 	if err != nil {
 		return nil, err
@@ -57,69 +50,15 @@ func (d *devEdge) config(bind string) ([]byte, error) {
 	return config, err
 }
 
-// checkListeners makes sure that the edge can listen on its ports; its error says what to
-// change if not. It returns the addresses to bind to.
-func (d *devEdge) checkListeners() (hosts []string, err error) {
-	hosts = []string{"127.0.0.1"}
-	if probe, err := net.Listen("tcp", "[::1]:0"); err == nil { // not every machine has IPv6
-		probe.Close()
-		hosts = append(hosts, "[::1]")
-	}
-	var probes []interface{ Close() error }
-	defer func() {
-		for _, p := range probes {
-			p.Close()
-		}
-	}()
-	try := func(flag, network, address string) error {
-		var probe interface{ Close() error }
-		var err error
-		if network == "udp" {
-			probe, err = net.ListenPacket(network, address)
-		} else {
-			probe, err = net.Listen(network, address)
-		}
-		if err == nil {
-			probes = append(probes, probe)
-			return nil
-		}
-		if errors.Is(err, syscall.EADDRINUSE) {
-			_, port, _ := net.SplitHostPort(address)
-			return fmt.Errorf("port %s is in use (%s %s): stop the program that uses it, or choose another port with %s", port, network, address, flag)
-		}
-		return fmt.Errorf("%w: choose another port with %s", err, flag)
-	}
-	for _, l := range []struct {
-		flag     string
-		port     int
-		networks []string
-	}{
-		{"--https-port", d.httpsPort, []string{"tcp", "udp"}},
-		{"--http-port", d.httpPort, []string{"tcp"}},
-	} {
-		if l.port < 1 || l.port > 65535 {
-			return nil, usagef("%s: must be from 1 to 65535", l.flag)
-		}
-		for _, host := range hosts {
-			for _, network := range l.networks {
-				if err := try(l.flag, network, host+":"+strconv.Itoa(l.port)); err != nil {
-					return nil, err
-				}
-			}
-		}
-	}
-	admin, err := caddy.ParseNetworkAddress(d.admin)
-	if _, ok := caddyQuote(d.admin); err != nil || !ok {
-		return nil, usagef("--admin: must be like %s or unix//path", devAdmin)
-	}
-	if admin.IsUnixNetwork() {
-		return hosts, nil
-	}
-	ip, err := netip.ParseAddr(admin.Host)
-	if admin.Network != "tcp" || admin.Host != "localhost" && (err != nil || !ip.IsLoopback()) || admin.StartPort == 0 || admin.PortRangeSize() > 1 {
-		return nil, usagef("--admin: must be a port on localhost, like %s, or unix//path: whoever reaches it has all rights", devAdmin)
-	}
-	return hosts, try("--admin", "tcp", admin.JoinHostPort(0))
+// hashRandom returns the hash of a password, of the least work that a console takes: nobody
+// can guess a password that is random, and a hash that takes long would delay the start.
+func hashRandom(password string) string {
+	const kib, iterations, threads = 7168, 1, 1
+	salt := make([]byte, 16)
+	_, _ = rand.Read(salt) // it never fails
+	key := argon2.IDKey([]byte(password), salt, iterations, kib, threads, 32)
+	encode := base64.RawStdEncoding.EncodeToString
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, kib, iterations, threads, encode(salt), encode(key))
 }
 
 const readyTimeout = 30 * time.Second
@@ -136,7 +75,7 @@ func (d *devEdge) awaitReady(ctx context.Context) error {
 			return nil
 		}
 		select {
-		case <-time.After(50 * time.Millisecond):
+		case <-time.After(5 * time.Millisecond):
 		case <-ctx.Done():
 			return fmt.Errorf("the edge does not answer at %s: %w; its log is %s", address, err, d.logFile())
 		}
@@ -189,7 +128,12 @@ func (d *devEdge) createFirstMaster(ctx context.Context) (string, error) {
 	if err := json.Unmarshal(answer, &list); err != nil || len(list.Masters) > 0 {
 		return "", err
 	}
-	answer, err = callAdmin(ctx, d.admin, http.MethodPost, "/pubsub/master-tokens", tokenstore.MasterSpec{Name: "dev"})
+	return d.createMaster(ctx)
+}
+
+// createMaster creates a master token without a prefix.
+func (d *devEdge) createMaster(ctx context.Context) (string, error) {
+	answer, err := callAdmin(ctx, d.admin, http.MethodPost, "/pubsub/master-tokens", tokenstore.MasterSpec{Name: "dev"})
 	if err != nil {
 		return "", err
 	}
