@@ -1,18 +1,19 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { parseAddress } from "./address.js";
-import { publishConfirmed } from "./confirm.js";
 import type { MillraceError } from "./errors.js";
 import type { EventHandler, EventName } from "./events.js";
 import { type Delivery, deliveries, encodePublish } from "./frames.js";
-import { checkedFrom, type HistoryFrom } from "./history.js";
+import type { HistoryFrom } from "./history.js";
+import { type Everything, imported, need } from "./imported.js";
 import { encodeText } from "./lines.js";
 import type { Transport } from "./link.js";
 import { checkMembers } from "./members.js";
-import { Membership } from "./membership.js";
+import type { Membership } from "./membership.js";
 import type { Message } from "./message.js";
 import { checkedChannel, checkedPattern, checkedTenant } from "./names.js";
 import { badOption, type ConnectOptions, type QueueOptions, queueOptions } from "./options.js";
-import { Presence, type PresenceOptions } from "./presence.js";
+import type { Histories, Presences } from "./parts.js";
+import type { Presence, PresenceOptions } from "./presence.js";
 import type { Runtime } from "./runtime.js";
 import { Session } from "./session.js";
 import { Subscription } from "./subscription.js";
@@ -53,18 +54,20 @@ export interface ConfirmOptions extends PublishOptions {
   readonly confirm: true;
 }
 
-/** connectOn is `connect` on a runtime. */
+/** connectOn is `connect` on a runtime, with some parts. */
 export async function connectOn(
-  runtime: Runtime | undefined,
+  runtime: Runtime,
   addresses: string | readonly string[],
   options: ConnectOptions,
+  parts: Everything = imported,
 ): Promise<Client> {
   const all = typeof addresses === "string" ? [addresses] : addresses;
   if (!options || !all?.length) badOption("connect needs an address and options");
-  const session = new Session(
+  const session = new (parts.moves ?? Session)(
     all.map((address) => parseAddress(address, options.allowPlaintext === true)),
     options,
     runtime,
+    parts,
   );
   const { signal = new AbortController().signal } = options;
   throwIfAborted(signal);
@@ -82,6 +85,14 @@ export class Client implements AsyncDisposable {
   constructor(session: Session) {
     this.#session = session;
     this.closed = session.closed;
+  }
+
+  get #histories(): Histories {
+    return need(this.#session.histories, "history", "histories and confirmed publishes");
+  }
+
+  get #presences(): Presences {
+    return need(this.#session.presences, "presence", "presence");
   }
 
   /** The origin of the edge that the client is, or was last, connected to. */
@@ -115,7 +126,7 @@ export class Client implements AsyncDisposable {
     const sub = new Subscription(checkedTenant(tenant), checkedPattern(pattern), session.subscriber, {
       ...queueOptions(options, session.settings),
       onMessage,
-      from: checkedFrom(options.history, pattern),
+      history: options.history === undefined ? undefined : this.#histories.begin(options.history, pattern),
     });
     await session.subscriber.subscribe(sub);
     return sub;
@@ -157,24 +168,12 @@ export class Client implements AsyncDisposable {
       const bytes = encodeText(key ?? "");
       if (key !== undefined && !(bytes.length > 0 && bytes.length <= 64)) badOption("a key has 1 to 64 bytes");
       const encode = (id: number) => encodePublish(names.tenant, names.channel, payload, way, { id, key: bytes });
-      return publishConfirmed(session, encode, key !== undefined, names);
+      return this.#histories.publish(encode, key !== undefined, names);
     }
     if (key !== undefined) badOption("a key is for a publish that is confirmed");
     const frame = encodePublish(names.tenant, names.channel, payload, way || undefined);
     session.publishConnection();
-    // A move holds publishes up for a round trip; they go in order.
-    if (session.gate) {
-      return new Promise((resolve, reject) => {
-        session.gate?.push(() => {
-          try {
-            resolve(session.publishConnection().publish(frame, names));
-          } catch (err) {
-            reject(err);
-          }
-        });
-      });
-    }
-    return session.publishConnection().publish(frame, names);
+    return session.whenOpen(() => session.publishConnection().publish(frame, names));
   }
 
   /**
@@ -185,11 +184,8 @@ export class Client implements AsyncDisposable {
    * it waits. An empty tenant is `~`.
    */
   async join(tenant: string, channel: string): Promise<Membership> {
-    const { presences } = this.#session;
     const on = checkedTenant(tenant);
-    const membership = new Membership(on, checkedChannel(channel, on), presences);
-    await presences.add(membership);
-    return membership;
+    return this.#presences.join(on, checkedChannel(channel, on));
   }
 
   /**
@@ -199,23 +195,15 @@ export class Client implements AsyncDisposable {
    * `permission_denied`. While the client reconnects, it waits. An empty tenant is `~`.
    */
   async presence(tenant: string, pattern: string, options: PresenceOptions = {}): Promise<Presence> {
-    const { presences } = this.#session;
-    checkMembers("the object of options", options, "count onChange");
-    const { count = false, onChange } = options;
-    if (typeof count !== "boolean") badOption("count must be true or false");
-    if (onChange && typeof onChange !== "function") badOption("onChange must be a function");
     const on = checkedTenant(tenant);
-    const presence = new Presence(on, checkedPattern(pattern, on), presences, options);
-    await presences.add(presence);
-    return presence;
+    return this.#presences.watch(on, checkedPattern(pattern, on), options);
   }
 
   /** Resolves when the edge has handled all that was sent before. The error is `disconnected` if it may not have. */
   async flush(): Promise<void> {
     const session = this.#session;
     session.publishConnection();
-    if (session.gate) await new Promise<void>((resolve) => session.gate?.push(resolve));
-    await session.publishConnection().ping();
+    await session.whenOpen(() => session.publishConnection().ping());
   }
 
   /**

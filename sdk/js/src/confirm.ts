@@ -64,11 +64,11 @@ async function usable(
 ): Promise<Connection<Readers>> {
   for (;;) {
     if (s.over) throw s.over;
-    if (s.gate) {
-      await abortable(new Promise<void>((resolve) => s.gate?.push(resolve)), signal);
+    if (s.held) {
+      await abortable(Promise.resolve(s.whenOpen(() => {})), signal);
       continue;
     }
-    const c = s.publishOn ?? s.current;
+    const c = s.out;
     if (!c?.alive) {
       if (!wait) throw disconnected();
       await abortable(s.changed(), signal);

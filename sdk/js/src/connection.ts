@@ -1,11 +1,10 @@
 import { type Confirmation, Confirms, type Names } from "./confirms.js";
 import { asError, disconnected, MillraceError } from "./errors.js";
 import { DeliverDecoder, type Delivered, isUnknownFrame } from "./frames.js";
-import { knownLine, lastWord, type Reached } from "./lines.js";
+import type { KeepAlive, Watcher } from "./keepalive.js";
+import { knownLine, lastWord } from "./lines.js";
 import type { Link, LinkEnd, Transport } from "./link.js";
-import { Liveness } from "./liveness.js";
 import type { Settings } from "./options.js";
-import { decodePresence, isPresence, type PresenceFrame } from "./presence-frames.js";
 import { Requests, type Waiter } from "./requests.js";
 import { now } from "./timers.js";
 import { type Mark, Unread } from "./unread.js";
@@ -14,10 +13,10 @@ import { type Mark, Unread } from "./unread.js";
 export interface Owner<T> {
   /** A message; valid until this returns. */
   delivered(from: Connection<T>, message: Delivered<T>): void;
-  /** A page of what a WHO is told. */
-  presence(from: Connection<T>, frame: PresenceFrame): void;
-  /** OK:RSUB, AT or GAP: how far an RSUB has come. */
-  reached(from: Connection<T>, line: Reached): void;
+  /** A presence frame, the bytes of b from start to end; it throws if that is none. */
+  presence(from: Connection<T>, b: Uint8Array, start: number, end: number): void;
+  /** A line that the core does not know. */
+  line(from: Connection<T>, line: string): void;
   /** The edge asks to leave. */
   draining(from: Connection<T>): void;
   /** An ERR line that answers no request. */
@@ -70,7 +69,7 @@ export class Connection<T> {
 
   readonly #link: Link;
   #owner: Owner<T>;
-  readonly #liveness: Liveness;
+  readonly #liveness: KeepAlive;
   readonly #decoder = new DeliverDecoder<T>();
   readonly #requests = new Requests();
   readonly #confirms = new Confirms();
@@ -83,33 +82,30 @@ export class Connection<T> {
   #up = true; // the last LINK line
   #lastWord: string | undefined; // behind ERR: of a line that says why the edge closes
 
-  constructor(edge: string, link: Link, token: string, owner: Owner<T>, settings: Settings) {
+  constructor(edge: string, link: Link, token: string, owner: Owner<T> & Watcher, settings: Settings) {
     this.edge = edge;
     this.transport = link.transport;
     this.token = token;
     this.#link = link;
     this.#owner = owner;
     const c = this;
-    this.#liveness = new Liveness(
-      {
-        get unanswered() {
-          return c.#pings[0];
-        },
-        get unreadSince() {
-          return c.#unread.waits(c.lastByte);
-        },
-        get owed() {
-          return c.#requests.owed || c.#confirms.owed;
-        },
-        pingFirst: link.fragile ? edge + settings.paths.ping : undefined,
-        ask: () => void this.ping().catch(() => {}), // the end is told elsewhere
-        probe: () => link.probe(),
-        silent: () => this.#owner.silent(this),
-        woke: () => this.#owner.woke(this),
-        over: () => this.fail(new MillraceError("timeout", "the edge does not answer")),
+    this.#liveness = owner.watch({
+      get unanswered() {
+        return c.#pings[0];
       },
-      settings,
-    );
+      get unreadSince() {
+        return c.#unread.waits(c.lastByte);
+      },
+      get owed() {
+        return c.#requests.owed || c.#confirms.owed;
+      },
+      pingFirst: link.fragile ? edge + settings.paths.ping : undefined,
+      ask: () => void this.ping().catch(() => {}), // the end is told elsewhere
+      probe: () => link.probe(),
+      silent: () => this.#owner.silent(this),
+      woke: () => this.#owner.woke(this),
+      over: () => this.fail(new MillraceError("timeout", "the edge does not answer")),
+    });
     this.featured = new Promise((resolve) => {
       this.#knowFeatures = resolve;
     });
@@ -126,9 +122,9 @@ export class Connection<T> {
         if (!this.alive) return;
         this.#active();
         if (isUnknownFrame(b, start, end)) return;
-        if (isPresence(b, start, end)) return this.#presence(b, start, end);
         let message: Delivered<T>;
         try {
+          if (b[start] === 5) return this.#owner.presence(this, b, start, end);
           message = this.#decoder.decode(b, start, end);
         } catch (err) {
           return this.#broken(err);
@@ -177,12 +173,22 @@ export class Connection<T> {
     return done;
   }
 
+  /** resumed is the answer to RSUB. */
+  resumed(name: string): void {
+    this.#requests.answer(`RSUB:${name}`, (w) => w.resolve());
+  }
+
   /** confirm sends a publish with an id, and resolves with the answer. */
   confirm(frame: Uint8Array<ArrayBuffer>, id: number): Promise<Confirmation> {
     if (!this.alive) return Promise.reject(disconnected());
     const answer = this.#confirms.add(id, frame.length);
     this.#send(frame);
     return answer;
+  }
+
+  /** published is the answer to a publish with an id. */
+  published(id: number, position: Confirmation): void {
+    this.#confirms.settle(id, (w) => w.resolve(position));
   }
 
   /** forgetConfirm gives up the answer to a publish. */
@@ -289,16 +295,6 @@ export class Connection<T> {
     return this.ended;
   }
 
-  #presence(b: Uint8Array, start: number, end: number): void {
-    let frame: PresenceFrame;
-    try {
-      frame = decodePresence(b, start, end);
-    } catch (err) {
-      return this.#broken(err);
-    }
-    this.#owner.presence(this, frame);
-  }
-
   #active(): void {
     const time = now();
     this.#liveness.arrived(time);
@@ -309,7 +305,7 @@ export class Connection<T> {
     if (line === "PONG") this.#liveness.arrived(now());
     else this.#active();
     const l = knownLine(line);
-    if (!l) return; // later edges may have more
+    if (!l) return this.#owner.line(this, line); // later edges may have more
     if (l.kind === "OK") {
       const name = `${l.tenant}:${l.pattern}`;
       if (this.#requests.answer(`${l.verb}:${name}`, (w) => w.resolve()) && l.verb === "SUB") {
@@ -318,10 +314,6 @@ export class Connection<T> {
       }
       // An RSUB that has ended before its answer gets none.
       if (l.verb === "UNSUB") while (this.#requests.answer(`RSUB:${name}`, (w) => w.reject(disconnected()))) {}
-    } else if (l.kind === "OK:PUB") this.#confirms.settle(l.id, (w) => w.resolve(l.position));
-    else if (l.kind === "OK:RSUB" || l.kind === "AT" || l.kind === "GAP") {
-      this.#owner.reached(this, l);
-      if (l.kind === "OK:RSUB") this.#requests.answer(`RSUB:${l.tenant}:${l.pattern}`, (w) => w.resolve());
     } else if (l.kind === "ERR") this.#error(l.code, l.detail, line.slice(4));
     else if (l.kind === "PING") this.#link.send("PONG");
     else if (l.kind === "PONG") {

@@ -1,6 +1,6 @@
 // Subscriptions with a history (docs/clients.md, Histories).
 import type { ErrorCode } from "./errors.js";
-import { isPosition } from "./lines.js";
+import { isPosition } from "./history-lines.js";
 import { badOption } from "./options.js";
 
 /**
@@ -12,9 +12,9 @@ export type HistoryFrom = "now" | "last" | { readonly last: number } | { readonl
 
 const MAX_LAST = 100_000;
 
-/** checkedFrom returns what RSUB has for a history; undefined: the subscription has none. */
-export function checkedFrom(history: HistoryFrom | undefined, pattern: string): string | undefined {
-  if (history === undefined || history === "now" || history === "last") return history;
+/** checkedFrom returns what RSUB has for a history. */
+export function checkedFrom(history: HistoryFrom, pattern: string): string {
+  if (history === "now" || history === "last") return history;
   const { last, after } = history as { last?: unknown; after?: unknown };
   if (typeof after === "string" && last === undefined && isPosition(after)) return after;
   if (!Number.isInteger(last) || (last as number) < 1 || (last as number) > MAX_LAST || after !== undefined) {
@@ -53,6 +53,11 @@ export class History {
 
   constructor(from: string) {
     this.from = from;
+  }
+
+  /** The position where it begins; undefined: it is not known. */
+  get position(): Position | undefined {
+    return isPosition(this.from) ? this.from : undefined;
   }
 
   /** Why the edge gives nothing of the past; undefined: it does. */

@@ -3,6 +3,7 @@
  *
  * @packageDocumentation
  */
+import { all } from "./all.js";
 import { type Client, connectOn } from "./client.js";
 import type { ConnectOptions } from "./options.js";
 import { web } from "./runtime.js";
@@ -14,4 +15,4 @@ export * from "./common.js";
  * is tried once; the error says the most that was learnt.
  */
 export const connect = (addresses: string | readonly string[], options: ConnectOptions): Promise<Client> =>
-  connectOn(web, addresses, options);
+  connectOn(web, addresses, options, all);

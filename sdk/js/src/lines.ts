@@ -7,13 +7,7 @@ export type ServerLine =
   | { kind: "LINK"; up: boolean }
   | { kind: "FEATURES"; features: string }
   | { kind: "OK"; verb: string; tenant: string; pattern: string }
-  | { kind: "OK:RSUB"; tenant: string; pattern: string; position: string; how: "complete" | "gap" }
-  | { kind: "AT" | "GAP"; tenant: string; pattern: string; position: string }
-  | { kind: "OK:PUB"; id: number; position?: string }
   | { kind: "ERR"; code: string; detail: string };
-
-/** A line that says how far an RSUB has come. */
-export type Reached = Extract<ServerLine, { kind: "OK:RSUB" | "AT" | "GAP" }>;
 
 // Made when they are needed: Jest's jsdom and some versions of React Native lack them, and may get them later.
 let encoder: TextEncoder | undefined;
@@ -21,8 +15,6 @@ let decoder: TextDecoder | undefined;
 
 const MAX_LINE = 1024; // bytes
 const words = ["PING", "PONG", "RECONNECT", "OK:AUTH"];
-const stored = /^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::(complete|gap))?$/;
-const published = /^OK:PUB:(0|[1-9]\d{0,9})(?::([^:]+))?$/;
 
 export function encodeText(text: string): Uint8Array<ArrayBuffer> {
   encoder ??= new TextEncoder();
@@ -77,30 +69,8 @@ export function parseServerLine(line: string): ServerLine {
     if (ok) return { kind: "OK", verb: ok[1] as string, tenant: ok[2] as string, pattern: ok[3] as string };
     if (err) return { kind: "ERR", code: err[1] as string, detail: err[2] ?? "" };
   }
-  const history = historyLine(line);
-  if (history) return history;
   throw new MillraceError("protocol", "a line that is none");
 }
-
-// historyLine parses the lines of the feature history.
-function historyLine(line: string): ServerLine | undefined {
-  const [, kind, tenant = "", pattern = "", position = "", how] = stored.exec(line) ?? [];
-  if (kind && isPosition(position) && (kind === "OK:RSUB") === (how !== undefined)) {
-    return (how ? { kind, tenant, pattern, position, how } : { kind, tenant, pattern, position }) as ServerLine;
-  }
-  const [, id, at] = published.exec(line) ?? [];
-  if (id === undefined || Number(id) > 0xffffffff || (at !== undefined && !isPosition(at))) return undefined;
-  return at === undefined ? { kind: "OK:PUB", id: Number(id) } : { kind: "OK:PUB", id: Number(id), position: at };
-}
-
-/** isPosition says whether text is a position: `<epoch>.<n>.<t>`, which has one spelling. */
-export function isPosition(text: string): boolean {
-  const [, n, t] = /^[0-9a-f]{16}\.(0|[1-9]\d{0,19})\.(0|[1-9]\d{0,19})$/.exec(text) ?? [];
-  return n !== undefined && t !== undefined && fits(n) && fits(t);
-}
-
-// fits says whether decimal digits are a number of 64 bits.
-const fits = (digits: string): boolean => digits.length < 20 || digits <= "18446744073709551615";
 
 /** knownLine is parseServerLine, but returns undefined for a line that this client does not know. */
 export function knownLine(line: string): ServerLine | undefined {

@@ -3,7 +3,7 @@ import { MillraceError } from "./errors.js";
 import type { MoveReason } from "./events.js";
 import type { Readers } from "./interests.js";
 import { Merger } from "./merger.js";
-import type { SessionState } from "./state.js";
+import type { Mover } from "./mover.js";
 import { backOff, now, sleep, throwIfAborted, within } from "./timers.js";
 
 const OTHERS = 250; // ms until other edges know of a subscription
@@ -14,7 +14,7 @@ const TIMEOUT = 2000; // ms for the answers of the edge that is left
  * With one that is ready nobody is told before the current one is left; if it is lost before, the client stays.
  */
 export async function move(
-  s: SessionState,
+  s: Mover,
   from: Connection<Readers>,
   reason: MoveReason,
   signal: AbortSignal,
@@ -80,7 +80,7 @@ export async function move(
 
 // leave leaves the current connection, unless one of the two is lost before; tell is called when it begins to.
 async function leave(
-  s: SessionState,
+  s: Mover,
   from: Connection<Readers>,
   to: Connection<Readers>,
   tell: () => void,
@@ -96,8 +96,8 @@ async function leave(
   let n = 3;
   do await sleep(OTHERS, signal);
   while (--n && s.merger?.behind);
-  await within(TIMEOUT, Promise.all([...s.subscriber.asking, ...s.presences.asking])); // of what came since then
-  for (let wait = TIMEOUT; wait > 0 && both() && !s.presences.hasSynced(to); wait -= OTHERS)
+  await within(TIMEOUT, Promise.all([...s.subscriber.asking, ...(s.presences?.asking ?? [])])); // of what came since then
+  for (let wait = TIMEOUT; wait > 0 && both() && s.presences && !s.presences.hasSynced(to); wait -= OTHERS)
     await sleep(OTHERS, signal);
   while (both() && to.postponed.size > 0) await sleep(OTHERS, signal);
   if (!both()) return;

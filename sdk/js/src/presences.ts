@@ -1,9 +1,12 @@
 import type { Connection, Undo, Verb } from "./connection.js";
 import { asError, MillraceError } from "./errors.js";
 import type { Readers } from "./interests.js";
-import type { Leaver, Membership } from "./membership.js";
-import type { Closer, Presence } from "./presence.js";
-import type { PresenceFrame } from "./presence-frames.js";
+import { checkMembers } from "./members.js";
+import { type Leaver, Membership } from "./membership.js";
+import { badOption } from "./options.js";
+import type { Presences as Part } from "./parts.js";
+import { type Closer, Presence, type PresenceOptions } from "./presence.js";
+import { decodePresence, type PresenceFrame } from "./presence-frames.js";
 import type { Waiter } from "./requests.js";
 import type { Connections } from "./subscriber.js";
 import { backOff } from "./timers.js";
@@ -41,7 +44,7 @@ const counts = (holder: Holder): boolean => holder.verb === "WHO" && holder.coun
 const hasStood = ({ holders, waiting }: Want): boolean => holders.length > waiting.size;
 
 /** Presences asks the connections of a session for memberships, and for who is present. */
-export class Presences implements Leaver, Closer {
+export class Presences implements Part, Leaver, Closer {
   /** What has no answer. */
   readonly asking: Set<Promise<void>> = new Set();
   readonly #wants = new Map<string, Want>();
@@ -53,6 +56,22 @@ export class Presences implements Leaver, Closer {
 
   get #connections(): Conn[] {
     return [this.#s.current, this.#s.next].filter((c) => c !== undefined);
+  }
+
+  async join(tenant: string, channel: string): Promise<Membership> {
+    const membership = new Membership(tenant, channel, this);
+    await this.add(membership);
+    return membership;
+  }
+
+  async watch(tenant: string, pattern: string, options: PresenceOptions): Promise<Presence> {
+    checkMembers("the object of options", options, "count onChange");
+    const { count = false, onChange } = options;
+    if (typeof count !== "boolean") badOption("count must be true or false");
+    if (onChange && typeof onChange !== "function") badOption("onChange must be a function");
+    const presence = new Presence(tenant, pattern, this, options);
+    await this.add(presence);
+    return presence;
   }
 
   /** add resolves when an edge has acknowledged a membership, or has told all that a presence shows. */
@@ -92,8 +111,11 @@ export class Presences implements Leaver, Closer {
     return current?.alive === true && presence.watch.hasSynced(current);
   }
 
-  /** take takes a frame of a connection. */
-  take(from: Conn, frame: PresenceFrame): void {
+  frame(from: Conn, b: Uint8Array, start: number, end: number): void {
+    this.#take(from, decodePresence(b, start, end));
+  }
+
+  #take(from: Conn, frame: PresenceFrame): void {
     const want = this.#wants.get(`WHO:${frame.tenant}:${frame.pattern}`);
     want?.watch?.take(from, this.#s.current, frame, want.counting);
     if (want) this.#settle(want);

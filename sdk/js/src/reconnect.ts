@@ -16,12 +16,8 @@ export async function reconnect(
 ): Promise<void> {
   const { lastByte } = lost;
   s.reconnecting = true;
-  s.current = undefined;
-  s.merger = undefined;
-  s.both = s.leaving = s.tentative = s.gaps = false;
-  s.openGate(undefined);
+  s.lose();
   for (const interest of s.subscriber.interests.all) interest.confirmed = false;
-  s.presences.follow();
   s.events.emit("disconnected", { ...s.place, error });
   if (error.code === "token_expired" && lost.token === s.tokens.token) s.tokens.expire();
   if (now() - s.since > STEADY) s.attempts = 0;

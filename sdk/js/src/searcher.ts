@@ -3,6 +3,7 @@ import { Dialer, type DialOptions, rank } from "./dial.js";
 import { resolveEdges } from "./edges.js";
 import { MillraceError } from "./errors.js";
 import type { Readers } from "./interests.js";
+import type { Watcher } from "./keepalive.js";
 import type { Settings } from "./options.js";
 import { abortable, now, throwIfAborted } from "./timers.js";
 import type { TokenSource } from "./token.js";
@@ -23,7 +24,7 @@ export class Searcher {
   readonly #addresses: readonly URL[];
   readonly #settings: Settings;
   readonly #tokens: TokenSource;
-  readonly #owner: Owner<Readers>;
+  readonly #owner: Owner<Readers> & Watcher;
   readonly #dialer: Dialer;
   #edges: string[] = [];
   readonly #refusals = new Map<string, MillraceError>(); // by edge, of the last token
@@ -34,7 +35,7 @@ export class Searcher {
   /** The edges that have said that they drain, until they are seen to be gone or back. */
   readonly drained: Set<string> = new Set();
 
-  constructor(addresses: readonly URL[], settings: Settings, clock: TokenSource, owner: Owner<Readers>) {
+  constructor(addresses: readonly URL[], settings: Settings, clock: TokenSource, owner: Owner<Readers> & Watcher) {
     this.#addresses = addresses;
     this.#settings = settings;
     this.#tokens = clock;

@@ -1,39 +1,46 @@
 import type { Connection, Owner } from "./connection.js";
 import { asError, MillraceError } from "./errors.js";
 import type { Readers } from "./interests.js";
-import { move } from "./move.js";
+import { KeepAlive, type Watched, type Watcher } from "./keepalive.js";
 import { badOption, type ConnectOptions } from "./options.js";
+import type { Histories, Presences } from "./parts.js";
 import { reconnect } from "./reconnect.js";
 import type { Runtime } from "./runtime.js";
 import { Searcher } from "./searcher.js";
 import { SessionState } from "./state.js";
-import { suspect } from "./suspect.js";
-import { now, throwIfAborted } from "./timers.js";
+import { now, throwIfAborted, within } from "./timers.js";
 import { TokenSource } from "./token.js";
-import { Upgrade } from "./upgrade.js";
 import { type Sleeper, watchSleep } from "./wake.js";
 
 type Conn = Connection<Readers>;
 
-const SILENCE = 3000; // ms of a tentative next connection
+const LEAVING = 2000; // ms until the edge has handled what was sent
+
+/** What a session has beside the core. */
+export interface Parts {
+  history?: new (s: SessionState) => Histories;
+  presence?: new (s: SessionState) => Presences;
+}
 
 /**
- * A Session decides what a client does next, by what its connections and the machine tell. Moves,
- * suspicions and reconnects are tasks, of which one runs at most. A trail and a way back to
- * WebTransport may go on beside it.
+ * A Session decides what a client does next, by what its connection and the machine tell. Of its tasks, such as to
+ * reconnect, one runs at most.
  */
-export class Session extends SessionState implements Owner<Readers>, Sleeper {
+export class Session extends SessionState implements Owner<Readers>, Watcher, Sleeper {
   readonly tokens: TokenSource;
   readonly searcher: Searcher;
+  readonly histories: Histories | undefined;
+  readonly presences: Presences | undefined;
   /** Resolves at the end, with the error or undefined. */
   readonly closed: Promise<MillraceError | undefined>;
-  #task: AbortController | undefined;
-  readonly #upgrade: Upgrade = new Upgrade(this);
+  protected task: AbortController | undefined;
   #unwatch: (() => void) | undefined;
   #settle!: (error: MillraceError | undefined) => void;
 
-  constructor(addresses: readonly URL[], options: ConnectOptions, runtime?: Runtime) {
+  constructor(addresses: readonly URL[], options: ConnectOptions, runtime?: Runtime, parts: Parts = {}) {
     super(options, runtime);
+    this.histories = parts.history && new parts.history(this);
+    this.presences = parts.presence && new parts.presence(this);
     this.tokens = new TokenSource(
       this.settings,
       () => this.moveIfDue(),
@@ -80,7 +87,7 @@ export class Session extends SessionState implements Owner<Readers>, Sleeper {
       if (c.error) throw c.error; // nobody was told
       this.since = now();
       this.#unwatch = watchSleep(this);
-      this.#upgrade.follow(c);
+      this.follow(c);
       this.events.emit("connected", this.place);
       this.linked();
       this.moveIfDue(); // it may drain already
@@ -91,43 +98,46 @@ export class Session extends SessionState implements Owner<Readers>, Sleeper {
     }
   }
 
-  override setCurrent(c: Conn): void {
-    super.setCurrent(c);
-    if (this.since) this.#upgrade.follow(c);
-  }
-
-  /** moveIfDue starts the move that is due, if there is one. */
+  /** moveIfDue leaves the current connection, if that is due. */
   moveIfDue(): void {
     const { current } = this;
-    if (this.#task || this.over || !current?.alive) return;
-    if (current.drains) this.run((signal) => move(this, current, "drain", signal));
-    else if (current.token !== this.tokens.token) this.run((signal) => move(this, current, "token", signal));
+    if (this.task || this.over || !current?.alive) return;
+    if (current.drains) this.run((signal) => this.leave(current, "drain", signal));
+    else if (current.token !== this.tokens.token) this.run((signal) => this.leave(current, "token", signal));
   }
 
-  /** Nothing goes on, and nothing has to: it may move because it would like to. */
-  get idle(): boolean {
-    const { current, merger } = this;
-    return !this.#task && !this.over && current?.alive === true && !current.drains && (!merger || merger.done(now()));
+  /** leave ends the current connection when the edge has handled what was sent; the client then reconnects. */
+  protected async leave(from: Conn, reason: "drain" | "token", signal: AbortSignal): Promise<void> {
+    await within(LEAVING, from.ping(), from.ended);
+    throwIfAborted(signal);
+    const drains = reason === "drain";
+    from.fail(
+      new MillraceError(drains ? "draining" : "disconnected", drains ? "the edge asks to leave" : "another token"),
+    );
   }
 
   /** run runs a task until it ends, another one takes its place, or the end. */
   run(task: (signal: AbortSignal) => Promise<void>): void {
-    this.#task?.abort();
+    this.task?.abort();
     const own = new AbortController();
-    this.#task = own;
+    this.task = own;
     task(own.signal).then(
       () => {
-        if (this.#task !== own) return;
-        this.#task = undefined;
+        if (this.task !== own) return;
+        this.task = undefined;
         if (this.current?.alive) this.moveIfDue();
       },
       (err: unknown) => {
-        if (this.#task === own) this.finish(asError(err, "internal", "a fault of this client"));
+        if (this.task === own) this.finish(asError(err, "internal", "a fault of this client"));
       },
     );
   }
 
   // Owner
+
+  watch(c: Watched): KeepAlive {
+    return new KeepAlive(c, this.settings);
+  }
 
   draining(from: Conn): void {
     this.searcher.drained.add(from.edge);
@@ -135,7 +145,7 @@ export class Session extends SessionState implements Owner<Readers>, Sleeper {
   }
 
   errorLine(from: Conn, code: string, detail: string): void {
-    this.presences.ended(from, code, detail);
+    this.presences?.ended(from, code, detail);
     const [, tenant, channel] = /^PUB:([^:]+):(.+)$/s.exec(detail) ?? [];
     if (code === "slow_consumer") this.events.emit("slowConsumer", { dropped: Number(detail) });
     else if (code === "egress_limited") this.events.emit("egressLimited", { delay: Number(detail) * 1000 });
@@ -149,81 +159,45 @@ export class Session extends SessionState implements Owner<Readers>, Sleeper {
     this.events.emit("roundTrip", { rtt });
   }
 
-  silent(from: Conn): boolean {
-    const { current } = this;
-    if (from === this.next && this.tentative && now() - from.lastByte >= SILENCE) {
-      from.fail(new MillraceError("timeout", "the edge does not answer"));
-    }
-    // An edge that drains may be slow to answer.
-    if (
-      from !== current ||
-      this.#task ||
-      this.gate ||
-      this.over ||
-      this.reconnecting ||
-      !this.since ||
-      current.drains
-    ) {
-      return false;
-    }
-    this.suspected = from;
-    this.trail?.hold(true);
-    this.searcher.noteSilent(from);
-    this.run((signal) => suspect(this, from, signal));
-    return true;
+  silent(_: Conn): boolean {
+    return false;
   }
 
-  woke(from: Conn): void {
-    if (from !== this.suspected) return;
-    this.searcher.noteSilent(from, true);
-    this.#task?.abort();
-    this.#task = undefined;
-    void this.next?.close();
-    this.next = undefined;
-    this.keepCurrent();
-    this.events.emit("recovered", { ...this.place, away: 0 });
-    this.openGate(undefined);
-    this.moveIfDue();
-  }
+  woke(_: Conn): void {}
 
   lost(from: Conn, error: MillraceError): void {
     this.reportUnread(from);
     const ofThisToken = from.token === this.tokens.token;
     const final =
       /_not_allowed$|^token_revoked$/.test(error.code) || (error.code === "token_expired" && !this.tokens.provided);
-    // One that may take over is no reason to end: the current one may be back.
-    const spare = from === this.next && this.suspected !== undefined;
-    if (final && ofThisToken && !spare) return this.finish(error);
+    if (final && ofThisToken && !this.spare(from)) return this.finish(error);
     if (error.closeCode === undefined && /^(disconnected|timeout)$/.test(error.code)) this.searcher.noteSilent(from);
-    if (from === this.next && !this.leaving) {
-      this.next = undefined; // the current connection delivers the same, unless it is lost, too
-      if (spare) this.merger?.orphan();
-      else this.openGate(undefined);
-    } else if (from === this.current && !this.suspected && (this.gate || this.publishOn)) this.promote();
-    else if (from === this.current || from === this.next) {
-      this.suspected = undefined;
-      this.trail?.hold(false);
-      if (from === this.current) {
-        void this.next?.close(); // it has yet to subscribe
-        this.next = undefined;
-        this.giveHeld();
-      }
-      this.promote(); // the current one has no subscriptions any more
-      if (!this.reconnecting) this.run((signal) => reconnect(this, from, error, signal));
-    }
+    this.replace(from, error);
+  }
+
+  /** spare says whether a connection is one without which the client goes on. */
+  protected spare(_: Conn): boolean {
+    return false;
+  }
+
+  /** replace goes on without a connection that is lost. */
+  protected replace(from: Conn, error: MillraceError): void {
+    if (from === this.current && !this.reconnecting) this.run((signal) => reconnect(this, from, error, signal));
   }
 
   // Sleeper
 
   slept(): void {
-    for (const c of [this.current, this.next]) c?.awake(false);
-    this.hurry();
+    this.#awake(false);
   }
 
   networkChanged(): void {
-    for (const c of [this.current, this.next]) c?.awake(true);
+    this.#awake(true);
+  }
+
+  #awake(always: boolean): void {
+    for (const c of [this.current, this.next]) c?.awake(always);
     this.hurry();
-    this.#upgrade.soon();
   }
 
   // The end
@@ -232,21 +206,22 @@ export class Session extends SessionState implements Owner<Readers>, Sleeper {
   finish(error: MillraceError | undefined): void {
     if (this.over) return;
     this.over = new MillraceError("closed", "the client has been closed", error ? { cause: error } : {});
-    this.#task?.abort();
+    this.task?.abort();
     this.tokens.stop();
-    this.#upgrade.stop();
     this.#unwatch?.();
-    if (!error) this.presences.leaveAll();
-    for (const c of [this.current, this.next]) if (c && (error || c === this.suspected)) this.reportUnread(c);
-    const ended = [this.current?.close(), this.next?.close(), this.trail?.stop()];
-    this.openGate(undefined);
-    if (error) {
-      this.giveHeld();
-      this.trail?.flush();
-    }
+    if (!error) this.presences?.leaveAll();
+    const ended = this.end(error);
+    this.change();
     this.subscriber.end(error, this.over);
-    this.presences.end(error, this.over);
+    this.presences?.end(error, this.over);
     this.events.emit("closed", { error });
     void Promise.all(ended).then(() => this.#settle(error));
+  }
+
+  /** end ends the connections. */
+  protected end(error: MillraceError | undefined): (Promise<void> | undefined)[] {
+    const { current } = this;
+    if (current && error) this.reportUnread(current);
+    return [current?.close()];
   }
 }

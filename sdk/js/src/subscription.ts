@@ -1,6 +1,6 @@
 import { MillraceError } from "./errors.js";
 import { report } from "./events.js";
-import { History } from "./history.js";
+import type { History } from "./history.js";
 import type { Message } from "./message.js";
 import type { QueuePolicy } from "./options.js";
 import { Queue } from "./queue.js";
@@ -22,8 +22,7 @@ export interface SubscriptionConfig {
   readonly onMessage: ((message: Message) => unknown) | undefined;
   readonly queue: number;
   readonly queuePolicy: QueuePolicy;
-  /** Where RSUB begins; undefined: without a history. */
-  readonly from: string | undefined;
+  readonly history: History | undefined;
 }
 
 interface Reader {
@@ -63,9 +62,8 @@ export class Subscription implements AsyncIterable<Message> {
     this.#keeper = keeper;
     this.#config = config;
     this.#queue = new Queue(config.queue);
-    const { from } = config;
-    this.history = from === undefined ? undefined : new History(from);
-    if (from?.includes(".") && !from.startsWith("last")) this.#reached = this.#read = from;
+    this.history = config.history;
+    this.#reached = this.#read = config.history?.position;
     this.ended = new Promise((resolve) => {
       this.#settle = resolve;
     });

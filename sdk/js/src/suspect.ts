@@ -2,7 +2,7 @@ import type { Connection } from "./connection.js";
 import { MillraceError } from "./errors.js";
 import type { Readers } from "./interests.js";
 import { Merger } from "./merger.js";
-import type { SessionState } from "./state.js";
+import type { Mover } from "./mover.js";
 import { backOff, now, sleep, throwIfAborted } from "./timers.js";
 
 const BESIDE = 500; // ms until the second transport starts beside the first
@@ -11,7 +11,7 @@ const BESIDE = 500; // ms until the second transport starts beside the first
  * suspect finds a connection that takes over from one that brings nothing
  * (docs/decisions/0018-suspicion.md). It is stopped when that brings something, or ends.
  */
-export async function suspect(s: SessionState, from: Connection<Readers>, signal: AbortSignal): Promise<void> {
+export async function suspect(s: Mover, from: Connection<Readers>, signal: AbortSignal): Promise<void> {
   s.events.emit("suspect", s.place);
   s.gate ??= [];
   // Notes of a move would count for this next connection.

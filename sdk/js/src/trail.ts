@@ -133,7 +133,7 @@ export class Trail implements Owner<Readers> {
     return false;
   }
 
-  reached(): void {}
+  line(): void {}
   presence(): void {}
   draining(): void {}
   errorLine(): void {}

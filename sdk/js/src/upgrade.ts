@@ -2,7 +2,7 @@ import type { Connection } from "./connection.js";
 import { canWebTransport } from "./dial.js";
 import type { Readers } from "./interests.js";
 import { move } from "./move.js";
-import type { SessionState } from "./state.js";
+import type { Mover } from "./mover.js";
 
 const MINUTE = 60_000; // ms
 const MOST = 60 * MINUTE;
@@ -15,22 +15,15 @@ export function pauseBefore(attempt: number, random: number): number {
   return Math.min((4 + 2 * random) * MINUTE * 2 ** attempt, MOST);
 }
 
-/** What a way back needs of its session, which runs tasks. */
-export interface TaskRunner extends SessionState {
-  readonly idle: boolean;
-  run(task: (signal: AbortSignal) => Promise<void>): void;
-  moveIfDue(): void;
-}
-
 /** An Upgrade brings a client that prefers WebTransport, and is on WebSocket, back to it. */
 export class Upgrade {
-  readonly #s: TaskRunner;
+  readonly #s: Mover;
   #tries = 0; // since a WebTransport connection was a good one
   #timer: ReturnType<typeof setTimeout> | undefined; // of the next try
   #steady: ReturnType<typeof setTimeout> | undefined;
   #running: AbortController | undefined;
 
-  constructor(s: TaskRunner) {
+  constructor(s: Mover) {
     this.#s = s;
   }
 

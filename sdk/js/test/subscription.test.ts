@@ -16,7 +16,7 @@ function make(queuePolicy: QueuePolicy, queue = 2) {
     queueFull: (_, dropped) => void told.push(dropped),
     wasRead: () => {},
   };
-  const sub = new Subscription("t", "c", keeper, { onMessage: undefined, queue, queuePolicy, from: undefined });
+  const sub = new Subscription("t", "c", keeper, { onMessage: undefined, queue, queuePolicy, history: undefined });
   return { sub, told, left: () => left };
 }
 
@@ -140,7 +140,7 @@ test("a subscription with a callback cannot be iterated", () => {
     onMessage: (m) => void got.push(m.text()),
     queue: 1,
     queuePolicy: "end",
-    from: undefined,
+    history: undefined,
   });
   for (const text of ["a", "b", "c"]) sub.push(message(text));
   assert.deepEqual(got, ["a", "b", "c"]);

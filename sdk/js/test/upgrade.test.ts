@@ -1,13 +1,14 @@
 // Back to WebTransport, and the trail of a connection: what their timers do.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { all } from "../src/all.js";
 import type { Connection } from "../src/connection.js";
 import type { Readers } from "../src/interests.js";
 import type { Transport } from "../src/link.js";
 import { move } from "../src/move.js";
+import { MovingSession } from "../src/moving.js";
 import { node } from "../src/node-runtime.js";
 import { web } from "../src/runtime.js";
-import { Session } from "../src/session.js";
 import { Subscription } from "../src/subscription.js";
 import { Trail } from "../src/trail.js";
 import { Upgrade } from "../src/upgrade.js";
@@ -48,7 +49,7 @@ function client(t: TestContext, transports: Transport[] = ["webtransport", "webs
     run: () => it.moves++,
     moveIfDue: () => it.nexts++,
   };
-  const way = new Upgrade(it as unknown as Session);
+  const way = new Upgrade(it as unknown as MovingSession);
   t.after(() => way.stop());
   const after = async (ms: number): Promise<number> => {
     t.mock.timers.tick(ms);
@@ -153,7 +154,7 @@ test("no tries", async (t) => {
 async function start(t: TestContext) {
   const edge = await Edge.start(t);
   const { events, on, event } = recorder();
-  const session = new Session([new URL(edge.url)], { token: "AT_1", on }, node);
+  const session = new MovingSession([new URL(edge.url)], { token: "AT_1", on }, node, all);
   const { signal } = new AbortController();
   await session.start(signal);
   t.after(() => session.finish(undefined));
@@ -163,7 +164,7 @@ async function start(t: TestContext) {
       onMessage() {},
       queue: 16,
       queuePolicy: "drop-oldest",
-      from: undefined,
+      history: undefined,
     }),
   );
   const open = (): Promise<Conn> => session.searcher.open(edge.url, signal);

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { channelToken } from "../src/channel-token.js";
 import { DeliverDecoder, encodePublish, isUnknownFrame } from "../src/frames.js";
+import { historyLine } from "../src/history-lines.js";
 import { decodeText, encodeText, parseServerLine } from "../src/lines.js";
 import { isChannel, isPattern, isTenant } from "../src/names.js";
 import { decodePresence, isPresence } from "../src/presence-frames.js";
@@ -67,7 +68,7 @@ vectors("names.json", ({ kind, input, expect }) => {
 vectors("server_lines.json", ({ input, expect }) => {
   if (expect.error) return assert.throws(() => parseServerLine(decodeText(bytesOf(input))), { code: "protocol" });
   const line = decodeText(bytesOf(input));
-  const l = parseServerLine(line);
+  const l = historyLine(line) ?? parseServerLine(line);
   assert.deepEqual(
     l.kind === "ERR" ? { ...l, detail: l.detail || undefined } : l,
     l.kind === "ERR" ? { detail: undefined, ...expect } : expect,

@@ -5,7 +5,9 @@ import { type TestContext, test } from "node:test";
 import { Connection } from "../src/connection.js";
 import { Dialer } from "../src/dial.js";
 import type { MillraceError } from "../src/errors.js";
+import type { Watched } from "../src/keepalive.js";
 import type { Link, LinkEnd } from "../src/link.js";
+import { Liveness } from "../src/liveness.js";
 import { connect } from "../src/node.js";
 import { node } from "../src/node-runtime.js";
 import { type ConnectOptions, settings } from "../src/options.js";
@@ -228,7 +230,8 @@ test("a PING is behind a probe, and others follow while it has no answer", async
   const link = await opening;
   const owner = {
     delivered() {},
-    reached() {},
+    line() {},
+    watch: (c: Watched) => new Liveness(c, settings({ token: "AT_1" })),
     presence() {},
     draining() {},
     errorLine() {},

@@ -16,6 +16,10 @@ import {
   type Subscription,
   type Transport,
 } from "@millrace/client";
+import { type Client as CoreClient, connect as connectCore } from "@millrace/client/core";
+import "@millrace/client/history";
+import "@millrace/client/moves";
+import "@millrace/client/presence";
 import { MillraceError as AdminError, type IssuedToken, TokenAdmin, type TokenInfo } from "@millrace/client/admin";
 
 export async function page(options: ConnectOptions): Promise<void> {
@@ -68,6 +72,11 @@ export async function page(options: ConnectOptions): Promise<void> {
   client.on("nothing", () => {});
   // @ts-expect-error: no such delivery
   await client.publish("t", "a", "", { delivery: "all" });
+}
+
+export async function small(options: ConnectOptions): Promise<Client> {
+  const client: CoreClient = await connectCore("https://a.example", options);
+  return client;
 }
 
 export async function backend(): Promise<void> {

@@ -1,0 +1,9 @@
+// core.ts on Node, by its export condition.
+import { type Client, connectOn } from "./client.js";
+import { node } from "./node-runtime.js";
+import type { ConnectOptions } from "./options.js";
+
+export * from "./common.js";
+
+export const connect = (addresses: string | readonly string[], options: ConnectOptions): Promise<Client> =>
+  connectOn(node, addresses, options);

@@ -1,0 +1,16 @@
+import { badOption, type ConnectOptions } from "./options.js";
+import type { Runtime } from "./runtime.js";
+import type { Parts, Session } from "./session.js";
+
+/** What a client has beside the core: `@millrace/client` has all. */
+export interface Everything extends Parts {
+  moves?: new (addresses: readonly URL[], options: ConnectOptions, runtime: Runtime, parts: Parts) => Session;
+}
+
+/** What was added by `import "@millrace/client/history"` and its like. */
+export const imported: Everything = {};
+
+/** need returns a part; the error names the import. */
+export function need<P>(part: P | undefined, name: keyof Everything, what: string): P {
+  return part ?? badOption(`${what}: add import "@millrace/client/${name}", or import all from "@millrace/client"`);
+}
