@@ -69,12 +69,16 @@ type place struct {
 }
 
 // Connect connects to one of the edges, which addresses gives: each is an edge's
-// origin, like https://edge.example.com, or the URL of a list of edges. ctx bounds
-// the attempt alone: the client lives until Close, or until it ends with an error
-// (see [Client.Done]). Close has to be called in any case.
+// origin, like https://edge.example.com, or the URL of a list of edges. While no edge
+// answers, it tries again with pauses, and each pause begins with the event [Connecting];
+// [Options].FailFast has it try each edge once. ctx bounds the attempts alone: the client
+// lives until Close, or until it ends with an error (see [Client.Done]). Close has to be
+// called in any case.
 //
-// The errors are ErrBadOption, ErrUnauthorized and the other refusals of an edge,
-// ErrTokenProvider, ErrLoggedOut, ErrUnreachable, ErrTimeout, and that of ctx.
+// Some errors are final at once: ErrBadOption, ErrUnauthorized and other refusals of a token
+// that no edge takes, ErrLoggedOut, and ErrUnreachable where a server answers that is no edge.
+// ErrTimeout is for a ctx that has ended, and has the error of the last attempt as a cause, too.
+// With FailFast, ErrUnreachable, ErrTokenProvider and all refusals of an edge are final.
 func Connect(ctx context.Context, addresses []string, o Options) (*Client, error) {
 	s, err := o.settings()
 	if err != nil {
@@ -107,41 +111,21 @@ func connect(ctx context.Context, addresses []string, s *settings) (*Client, err
 	c.router.over = c.overflow.addEnded
 	c.router.paused = c.overflow.addFull
 	c.searcher = &searcher{s: s, edges: e, tokens: newTokenSource(s, c.handler.run, c.loggedOut), group: &c.group}
-	first, err := c.searcher.begin(ctx)
+	if s.OnEvent != nil {
+		c.handler.run(c.events.run)
+	}
+	first, err := c.first(ctx)
 	if err != nil {
+		c.events.end()
 		c.group.Wait() // attempts that lost the race
 		return nil, err
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
-	if s.OnEvent != nil {
-		c.handler.run(c.events.run)
-	}
 	c.adopt(first) // nobody else knows the client yet
 	c.events.emit(Connected{first.edge, first.transport})
 	c.planRenewal()
 	c.group.Go(c.loop)
 	return c, nil
-}
-
-// begin finds the first connection.
-func (h *searcher) begin(ctx context.Context) (*conn, error) {
-	defer h.edges.http.CloseIdleConnections()
-	if err := h.edges.resolve(ctx); err != nil {
-		if ctx.Err() != nil {
-			err = ended(ctx, "no list of edges came in time")
-		}
-		return nil, err
-	}
-	h.edges.rank(ctx)
-	c, f := h.round(ctx, h.edges.order(""), "", h.s.FallbackAfter)
-	switch {
-	case f == nil:
-		return c, nil
-	case f.err.Code == CodeClosed: // ctx was cancelled
-		return nil, f.err.Err
-	default:
-		return nil, f.err
-	}
 }
 
 // Close leaves: what was published is sent, for at most 2 s, all subscriptions

@@ -35,6 +35,64 @@ func TestConnect(t *testing.T) {
 	})
 }
 
+// patient has Connect try again.
+func patient(o *Options) { o.FailFast = false }
+
+func TestConnectWaits(t *testing.T) {
+	bubble(t, "for an edge", func(t *testing.T, w *world) {
+		w.set(edgeA, errUnreachable)
+		w.set(edgeB, errDraining)
+		connected := async(func() error {
+			c, err := w.connect(t.Context(), []string{edgeA, edgeB}, patient)
+			if err == nil {
+				defer c.Close()
+			}
+			return err
+		})
+		for attempt := 1; attempt <= 3; attempt++ {
+			e := event[Connecting](w)
+			equal(t, "attempt", e.Attempt, attempt)
+			if !errors.Is(e.Err, ErrDraining) || e.Delay > 15*time.Second {
+				t.Errorf("told %+v", e)
+			}
+		}
+		w.set(edgeB, nil)
+		noError(t, <-connected)
+		wantEvent(w, Connected{edgeB, WebSocket})
+		wantEvent(w, Closed{})
+	})
+	for name, test := range map[string]struct {
+		refuse error
+		within time.Duration // of the context
+		want   []error
+		after  [2]time.Duration // no sooner, no later
+	}{
+		"until its context ends":                  {errUnreachable, time.Minute, []error{ErrTimeout, context.DeadlineExceeded, ErrUnreachable}, [2]time.Duration{time.Minute, time.Minute}},
+		"not where no edge is":                    {errNoEdge, time.Hour, []error{ErrUnreachable}, [2]time.Duration{}},
+		"not for another region":                  {errRegion, time.Hour, []error{ErrRegionNotAllowed}, [2]time.Duration{}},
+		"not with a bad token":                    {errBadToken, time.Hour, []error{ErrUnauthorized}, [2]time.Duration{}},
+		"while a provider may give another token": {errBadToken, time.Hour, []error{ErrUnauthorized}, [2]time.Duration{refusalTime, 2 * refusalTime}},
+	} {
+		bubble(t, name, func(t *testing.T, w *world) {
+			w.set(edgeA, test.refuse)
+			ctx, cancel := context.WithTimeout(t.Context(), test.within)
+			defer cancel()
+			start := time.Now()
+			_, err := w.connect(ctx, []string{edgeA}, func(o *Options) {
+				if patient(o); test.after[0] == refusalTime {
+					o.Token, o.TokenProvider = "", func(context.Context) (AccessToken, error) { return AccessToken{Token: "AT_a"}, nil }
+				}
+			})
+			for _, want := range test.want {
+				wantError(t, err, want)
+			}
+			if took := time.Since(start); took < test.after[0] || took > test.after[1] {
+				t.Errorf("took %v, want %v", took, test.after)
+			}
+		})
+	}
+}
+
 func TestConnectTriesEdges(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -46,6 +104,8 @@ func TestConnectTriesEdges(t *testing.T) {
 		{"the next, as one is gone", errUnreachable, nil, nil, edgeB},
 		{"the next, as one drains", errDraining, nil, nil, edgeB},
 		{"the next, as the region is wrong", errRegion, nil, nil, edgeB},
+		{"the next, as one is no edge", errNoEdge, nil, nil, edgeB},
+		{"what an edge says, not a server that is none", errNoEdge, errDraining, ErrDraining, edgeB},
 		{"the next, as one does not know the token yet", errBadToken, nil, nil, edgeB},
 		{"not the next, as the address is wrong", errForbiddenIP, nil, ErrIPNotAllowed, edgeA},
 		{"not the next, as the client is not allowed", errClosedAt9, nil, ErrClientNotAllowed, edgeA},

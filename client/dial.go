@@ -60,7 +60,11 @@ func race(ctx context.Context, transports []Transport, pause time.Duration, grou
 				return a.link, a.transport, nil
 			}
 			worst = worse(worst, a.err)
-			if v := judge(a.err); v != tryTransport && v != notThis {
+			v := judge(a.err)
+			if v == noEdge && a.transport == WebTransport {
+				v = tryTransport // a proxy may know WebSocket alone
+			}
+			if v != tryTransport && v != notThis {
 				return nil, "", a.err
 			}
 			if running == 0 {

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -98,7 +99,11 @@ func (e *edges) fetch(ctx context.Context, a address) ([]string, error) {
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return nil, refused(res)
+		e := refused(res)
+		if e.Code == CodeUnreachable && e.Status < http.StatusInternalServerError {
+			e.Text = fmt.Sprintf("%s answers with HTTP status %d and is not the list of edges of a Millrace edge: the address of one edge has no path", a.list, res.StatusCode)
+		}
+		return nil, e
 	}
 	var list struct {
 		Edges []struct {
@@ -106,7 +111,7 @@ func (e *edges) fetch(ctx context.Context, a address) ([]string, error) {
 		} `json:"edges"`
 	}
 	if err := json.NewDecoder(io.LimitReader(res.Body, maxList)).Decode(&list); err != nil {
-		return nil, &Error{Code: CodeProtocol, Text: "what the address gives is no list of edges", Err: err}
+		return nil, &Error{Code: CodeUnreachable, Status: res.StatusCode, Text: a.list + " is not the list of edges of a Millrace edge: the address of one edge has no path"}
 	}
 	scheme, _, _ := strings.Cut(a.origin, "://")
 	var origins []string

@@ -31,13 +31,18 @@ func (n *emitter) emit(e Event) {
 	}
 	n.last = n.last || closed
 	n.mu.Unlock()
-	select {
-	case n.wake <- struct{}{}:
-	default:
-	}
+	offer(n.wake)
 }
 
-// run returns after it has told Closed.
+// end ends run, after it has told what waits. There is no Closed for a client that was never there.
+func (n *emitter) end() {
+	n.mu.Lock()
+	n.last = true
+	n.mu.Unlock()
+	offer(n.wake)
+}
+
+// run returns after it has told Closed, or after end.
 func (n *emitter) run() {
 	for n.handler != nil {
 		n.mu.Lock()

@@ -17,7 +17,14 @@ const (
 )
 
 type (
-	// Connected is the first event of a client.
+	// Connecting comes before each further attempt of [Connect].
+	Connecting struct {
+		Attempt int           // that has failed, from 1
+		Delay   time.Duration // until the next one
+		Err     error         // why
+	}
+
+	// Connected is the first event of a client that has a connection.
 	Connected struct {
 		Edge      string // origin
 		Transport Transport
@@ -165,6 +172,7 @@ type (
 	Closed struct{ Err error } // nil if the application closed the client
 )
 
+func (Connecting) event()        {}
 func (Connected) event()         {}
 func (Disconnected) event()      {}
 func (Suspect) event()           {}

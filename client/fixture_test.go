@@ -19,6 +19,7 @@ const edgeA, edgeB = "https://a.example", "https://b.example"
 
 var (
 	errUnreachable = &Error{Code: CodeUnreachable}
+	errNoEdge      = &Error{Code: CodeUnreachable, Status: 404}
 	errDraining    = &Error{Code: "draining", Status: 503, RetryAfter: 5 * time.Second}
 	errClosedAt9   = &Error{Code: "client_not_allowed", Text: "we are closed: come at 9", Status: 403}
 	errTryLater    = &Error{Code: "try_later", Status: 503, RetryAfter: 5 * time.Second}
@@ -112,7 +113,7 @@ func muteSub(l *fakeLink) { l.mute["SUB"] = true }
 // connect connects to edges of this world over one transport, unless change says
 // otherwise.
 func (w *world) connect(ctx context.Context, addresses []string, change func(*Options)) (*Client, error) {
-	o := Options{Token: "AT_a", Transports: []Transport{WebSocket}}
+	o := Options{Token: "AT_a", Transports: []Transport{WebSocket}, FailFast: true}
 	w.told(&o)
 	if change != nil {
 		change(&o)

@@ -83,7 +83,7 @@ func (n *internet) script(serve http.HandlerFunc) (origin string) {
 }
 
 func (n *internet) connect(change func(*Options), addresses ...string) (*Client, error) {
-	o := Options{Token: "AT_a", Transports: []Transport{WebSocket}, TLS: n.tls, Network: n.network()}
+	o := Options{Token: "AT_a", Transports: []Transport{WebSocket}, TLS: n.tls, Network: n.network(), FailFast: true}
 	if change != nil {
 		change(&o)
 	}

@@ -57,6 +57,9 @@ type Options struct {
 	FallbackAfter time.Duration
 	// ConnectTimeout bounds each attempt to connect to an edge. Default: 10 s.
 	ConnectTimeout time.Duration
+	// FailFast has [Connect] try each edge once, and then return the error. Default: it tries
+	// again until its context ends, while that may help.
+	FailFast bool
 
 	// KeepAlive is how long nothing may come before a PING asks, and up to a sixteenth
 	// more, so that clients do not ask in step. The client asks earlier while something

@@ -40,10 +40,9 @@ func (c *Client) stale(err *Error) bool {
 	return true
 }
 
-// mayAccept reports whether an edge may yet accept a token of the provider.
-func (c *Client) mayAccept(err *Error) bool {
-	r := &c.retry
-	if !c.stale(err) {
+// mayAccept reports whether an edge may yet accept a token of the provider, if there is one.
+func (r *retry) mayAccept(err *Error, hasProvider bool) bool {
+	if err.Code != codeUnauthorized || !hasProvider {
 		r.refusals = 0
 		return false
 	}
@@ -280,7 +279,8 @@ func (c *Client) found(conn *conn, f *failure) {
 		c.planRenewal()
 		return
 	}
-	if accepts := c.mayAccept(f.err); f.final && !accepts {
+	accepts := c.retry.mayAccept(f.err, c.s.TokenProvider != nil)
+	if c.stale(f.err); f.final && !accepts {
 		c.end(f.err)
 		return
 	}

@@ -1,10 +1,14 @@
 package client
 
 import (
+	"crypto/tls"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/millrace/millrace/wire"
@@ -17,7 +21,33 @@ const maxProblem = 4096
 // does not close it.
 func refused(res *http.Response) *Error {
 	body, _ := io.ReadAll(io.LimitReader(res.Body, maxProblem)) // what came of it will do
-	return refusal(res.StatusCode, res.Header, body)
+	e := refusal(res.StatusCode, res.Header, body)
+	if isNoEdge(e) && res.Request != nil {
+		e.Text = noEdgeText(res, string(body))
+	}
+	return e
+}
+
+// isNoEdge reports whether a refusal comes from a server that is no edge. A status of 500 or more may
+// be that of a proxy whose edge is away.
+func isNoEdge(e *Error) bool {
+	var header tls.RecordHeaderError
+	return e.Code == CodeUnreachable && (e.Status > 0 && e.Status < http.StatusInternalServerError || errors.As(e, &header))
+}
+
+// noEdgeText says which server answered, and what may be wrong.
+func noEdgeText(res *http.Response, body string) string {
+	u := res.Request.URL
+	server := strings.Replace(u.Scheme, "ws", "http", 1) + "://" + u.Host
+	text := fmt.Sprintf("%s answers with HTTP status %d and is not a Millrace edge", server, res.StatusCode)
+	to, err := res.Location()
+	switch {
+	case err == nil && to.Host != "":
+		return text + ": it redirects to " + to.Scheme + "://" + to.Host
+	case strings.Contains(body, "HTTPS server"):
+		return text + ": it expects TLS, so write https://" + u.Host
+	}
+	return text + ": check host and port, and that its site has the directive pubsub"
 }
 
 func refusal(status int, header http.Header, body []byte) *Error {
@@ -32,7 +62,7 @@ func refusal(status int, header http.Header, body []byte) *Error {
 	}
 	switch e.Code {
 	case "":
-		e.Code, e.Text = codeOfStatus(status), "the answer is no edge's: is the address right?"
+		e.Code, e.Text = codeOfStatus(status), "what answers is not a Millrace edge, or a proxy before one"
 	case Code(wire.CodeUnauthorized): // its detail is about headers
 		e.Text = "the edge does not accept the token"
 	case "bad_master_token":
@@ -47,8 +77,6 @@ func refusal(status int, header http.Header, body []byte) *Error {
 // codeOfStatus is for answers of something between us and the edge.
 func codeOfStatus(status int) Code {
 	switch status {
-	case http.StatusUnauthorized:
-		return Code(wire.CodeUnauthorized)
 	case http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout, http.StatusTooManyRequests:
 		return "unavailable"
 	default:
@@ -64,12 +92,16 @@ const (
 	tryTransport                // another transport of this edge
 	notHere                     // as tryNext, but it will not get better: this token is not for this edge
 	notThis                     // as tryTransport, but this token is not for this transport
+	noEdge                      // as tryNext, but it will not get better: this is no edge
 	giveUp                      // the token is no good anywhere
 )
 
 func judge(err error) verdict {
 	e, ok := err.(*Error) //nolint:errorlint // links return nothing else
-	if !ok || e.Status == 0 {
+	switch {
+	case ok && isNoEdge(e):
+		return noEdge
+	case !ok || e.Status == 0:
 		return tryTransport
 	}
 	switch e.Code {

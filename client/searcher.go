@@ -20,6 +20,8 @@ type failure struct {
 	err   *Error
 	final bool          // the token is no good; there is no sense in another round
 	asked time.Duration // how long an edge asks to wait
+
+	noEdge bool // no address is that of an edge: something else answers
 }
 
 // round tries each edge once, in order. stale is a token that an edge did not
@@ -45,7 +47,7 @@ func (h *searcher) round(ctx context.Context, order []string, stale string, paus
 }
 
 func (h *searcher) try(ctx context.Context, order []string, token string, pause time.Duration) (*conn, *failure) {
-	f := &failure{final: true}
+	f := &failure{final: true, noEdge: true}
 	var least time.Duration = -1
 	for _, origin := range order {
 		c, err := h.one(ctx, origin, token, h.edges.transports(origin), pause)
@@ -58,19 +60,20 @@ func (h *searcher) try(ctx context.Context, order []string, token string, pause 
 		e := asError(err)
 		v := judge(err)
 		switch {
-		case f.err == nil, v != tryTransport && f.err.Status == 0, e.Code == codeUnauthorized:
+		case f.err == nil, v != tryTransport && (f.err.Status == 0 || judge(f.err) == noEdge), e.Code == codeUnauthorized:
 			f.err = e // what an edge says, rather than that none answers
 		}
 		if v == giveUp {
 			return nil, &failure{err: e, final: true}
 		}
 		f.final = f.final && (v == notHere || v == notThis)
+		f.noEdge = f.noEdge && v == noEdge
 		if least < 0 || e.RetryAfter < least {
 			least = e.RetryAfter
 		}
 	}
 	if f.err == nil {
-		f.err, f.final = &Error{Code: CodeUnreachable, Text: "there is no edge to try"}, false
+		f.err, f.final, f.noEdge = &Error{Code: CodeUnreachable, Text: "there is no edge to try"}, false, false
 	}
 	f.final = f.final || f.err.Code == codeUnauthorized
 	f.asked = max(0, least)

@@ -61,7 +61,11 @@ func (s *settings) dialWebSocket(ctx context.Context, origin, token string) (lin
 	case res != nil && errors.Is(err, websocket.ErrBadHandshake):
 		return nil, refused(res) // gorilla has read up to 1 KiB of the body
 	default:
-		return nil, unreachable("no WebSocket to the edge", err)
+		e := unreachable("no WebSocket to the edge", err)
+		if isNoEdge(asError(e)) {
+			e = &Error{Code: CodeUnreachable, Text: origin + " does not speak TLS and is not a Millrace edge: if it is to be plain HTTP, write http://", Err: err}
+		}
+		return nil, e
 	}
 	w.conn = conn
 	conn.SetReadLimit(maxMessage)

@@ -22,7 +22,7 @@ func (e *Edge) Client(token string, change ...func(*client.Options)) *client.Cli
 // [client.Connect].
 func (e *Edge) Connect(token string, change ...func(*client.Options)) (*client.Client, error) {
 	e.t.Helper()
-	o := client.Options{Token: token, TLS: e.TLS(), Network: e.Network(ClientAddress)}
+	o := client.Options{Token: token, TLS: e.TLS(), Network: e.Network(ClientAddress), FailFast: true}
 	for _, f := range change {
 		f(&o)
 	}

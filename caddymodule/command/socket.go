@@ -63,7 +63,7 @@ func (f *socketFlags) target() (endpoint, error) {
 		return endpoint{}, usagef("--url: must be like %s or https://localhost:8443, without user and query", defaultURL)
 	}
 	// The user who writes ws:// or http:// asks for plaintext.
-	e := endpoint{options: client.Options{AllowPlaintext: true, Transports: []client.Transport{client.WebSocket}}}
+	e := endpoint{options: client.Options{AllowPlaintext: true, FailFast: true, Transports: []client.Transport{client.WebSocket}}}
 	switch u.Scheme {
 	case "ws", "wss":
 		if u.Path != "/" {

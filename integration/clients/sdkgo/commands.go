@@ -78,7 +78,7 @@ func (c *driven) connect(ctx context.Context, command clientdriver.Command) erro
 		Token: o.Token, FallbackAfter: ms(o.FallbackAfter), ConnectTimeout: ms(o.ConnectTimeout), KeepAlive: ms(o.KeepAlive),
 		PongTimeout: ms(o.PongTimeout), MinBackOff: ms(o.MinBackOff), MaxBackOff: ms(o.MaxBackOff),
 		Queue: o.Queue, QueuePolicy: client.QueuePolicy(o.QueuePolicy), TLS: c.driver.tls, OnEvent: c.event,
-		Sender: o.Sender,
+		Sender: o.Sender, FailFast: true,
 	}
 	for _, t := range o.Transports {
 		options.Transports = append(options.Transports, client.Transport(t))
