@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/pattern"
@@ -30,6 +31,7 @@ func Run(t *testing.T, connect func(t *testing.T, edges int) []pubsub.Broker) {
 		{"one nearest finds the edge that takes it", oneNearestRefused},
 		{"one goes to a leaving connection as a last resort", lastResort},
 		{"messages keep their sender", senders},
+		{"the fate of a message to one connection", fates}, // if it is a Confirmer
 		{"one random is uniform, own edge included", oneRandom},
 		{"order holds", order},
 		{"payloads of any size", sizes},
@@ -206,6 +208,71 @@ func lastResort(o *overlay) {
 	o.awaitTotal(100)
 	if got := o.edges[2].count(); got != 100 {
 		o.Errorf("the one that does not leave received %d of 100", got)
+	}
+}
+
+// Who asks is told truly what became of a message, and once.
+func fates(o *overlay) {
+	confirmer, ok := o.brokers[0].(pubsub.Confirmer)
+	if !ok {
+		return
+	}
+	fate := func(d wire.Delivery, tenant string) pubsub.Fate {
+		m := pubsub.Message{Tenant: []byte(tenant), Channel: []byte("a.b"), Payload: []byte("x"), Delivery: d}
+		told := make(chan pubsub.Fate, 1)
+		if err := confirmer.PublishConfirmed(m, func(f pubsub.Fate) { told <- f }); err != nil {
+			o.Error(err)
+		}
+		for _, b := range [][]byte{m.Tenant, m.Channel, m.Payload} { // they were lent
+			clear(b)
+		}
+		select {
+		case f := <-told:
+			return f
+		case <-time.After(eventTimeout):
+			o.Fatal("the fate of a message is not told")
+			return 0
+		}
+	}
+	want := func(what string, want pubsub.Fate) {
+		o.Helper()
+		before := o.total()
+		for range 10 {
+			for _, d := range []wire.Delivery{wire.OneNearest, wire.OneRandom} {
+				if got := fate(d, "t"); got != want {
+					o.Errorf("%s, %v: the fate is %d, want %d", what, d, got, want)
+				}
+				if want == pubsub.FateTaken {
+					before++
+				}
+			}
+		}
+		if got := o.total(); got != before {
+			o.Errorf("%s: %d messages were taken, want %d", what, got, before)
+		}
+	}
+	want("nobody is interested", pubsub.FateNoSubscriber)
+	for i := range o.edges[1:] {
+		o.subscribe(1+i, "t", "#", "a.b")
+	}
+	want("two other edges take it", pubsub.FateTaken)
+	o.edges[1].refuse(true)
+	want("one other edge takes it", pubsub.FateTaken)
+	o.edges[2].refuse(true)
+	want("nobody has room", pubsub.FateBusy)
+	o.subscribe(0, "t", "#", "a.b")
+	if got := fate(wire.OneRandom, "t"); got != pubsub.FateTaken {
+		o.Errorf("the own edge takes it: the fate is %d", got)
+	}
+	for _, e := range o.edges {
+		e.refuse(false)
+		e.leave(true)
+	}
+	want("those who leave take it", pubsub.FateTaken)
+	for _, e := range o.edges {
+		e.mu.Lock()
+		e.unsent = 0 // what nobody had room for
+		e.mu.Unlock()
 	}
 }
 

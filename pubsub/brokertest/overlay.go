@@ -251,16 +251,18 @@ func (o *overlay) publishAs(sender string, from int, d wire.Delivery, tenant, ch
 // have more.
 func (o *overlay) awaitTotal(want int) {
 	o.Helper()
-	total := func() (n int) {
-		for _, e := range o.edges {
-			n += e.count()
-		}
-		return n
-	}
-	o.await(fmt.Sprintf("%d messages", want), func() bool { return total() >= want })
-	if n := total(); n != want {
+	o.await(fmt.Sprintf("%d messages", want), func() bool { return o.total() >= want })
+	if n := o.total(); n != want {
 		o.Fatalf("edges received %d messages, want %d", n, want)
 	}
+}
+
+// total is how many messages the edges have received.
+func (o *overlay) total() (n int) {
+	for _, e := range o.edges {
+		n += e.count()
+	}
+	return n
 }
 
 // await waits for a condition that a message may make true; what names it.

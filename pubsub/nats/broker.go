@@ -49,6 +49,7 @@ type Config struct {
 
 	serverTimeout time.Duration // zero: defaultServerTimeout; shorter in tests
 	maxLateness   time.Duration // zero: defaultMaxLateness; longer in tests
+	fateTime      time.Duration // zero: pubsub.FateTime; shorter in tests
 }
 
 // Broker is one edge's place in an overlay.
@@ -72,6 +73,7 @@ type Broker struct {
 	responders      responders
 	catchUps        catchUps
 	inFlight        inFlight
+	fates           fates
 	requests        requests
 	presence        asides
 	notices         asides // of changes of tokens
@@ -127,6 +129,9 @@ func New(c Config) (*Broker, error) {
 	if c.maxLateness == 0 {
 		c.maxLateness = defaultMaxLateness
 	}
+	if c.fateTime == 0 {
+		c.fateTime = pubsub.FateTime
+	}
 	b := &Broker{
 		config: c, log: c.Log, faults: outage.New(c.Log, faultSilence), prefix: c.Prefix + ".", name: sender(c.EdgeName),
 		id:            sender(c.EdgeName).makeID(edgeID(binary.BigEndian.Uint64(id[:]))),
@@ -151,6 +156,7 @@ func New(c Config) (*Broker, error) {
 	b.responders.init()
 	b.catchUps.init()
 	b.requests.init()
+	b.fates.init(c.fateTime)
 	connected := func(*client.Conn) {
 		b.setLinkDown(linkDisconnected, false)
 		signal(b.wakeWriter) // what waited for the link goes on
@@ -225,9 +231,27 @@ func (b *Broker) Publish(m pubsub.Message) error {
 			return appendBroadcast(to, b.id, b.lastBroadcast, bodyOf(&m))
 		})
 	case wire.OneNearest:
-		return b.publishNearest(m)
+		return b.publishNearest(m, nil)
 	}
-	return b.publishRandom(m)
+	return b.publishRandom(m, nil)
+}
+
+// PublishConfirmed implements [pubsub.Confirmer].
+func (b *Broker) PublishConfirmed(m pubsub.Message, told func(pubsub.Fate)) error {
+	asking := b.fates.add(b.id, &m, told)
+	if asking == nil {
+		told(pubsub.FateUnknown)
+		return b.Publish(m)
+	}
+	publish := b.publishRandom
+	if m.Delivery == wire.OneNearest {
+		publish = b.publishNearest
+	}
+	err := publish(m, asking)
+	if err != nil {
+		b.tell(&m, asking, pubsub.FateUnknown) // unless more is known
+	}
+	return err
 }
 
 // Announce implements [pubsub.Directory].
@@ -290,4 +314,5 @@ var (
 	_ pubsub.Directory = (*Broker)(nil)
 	_ pubsub.Catcher   = (*Broker)(nil)
 	_ pubsub.Requester = (*Broker)(nil)
+	_ pubsub.Confirmer = (*Broker)(nil)
 )

@@ -10,7 +10,8 @@
 //
 //	b.<tenant>.<channel>.=           a broadcast
 //	o.<tenant>.<channel>.=           deliver-one, nearest: a queue group of all edges with an interest
-//	e.<edge>.<tenant>.<channel>.=    deliver-one, to this edge, and control messages to it
+//	e.<edge>.<tenant>.<channel>.=    deliver-one, to this edge, and control messages to it, such as what
+//	                                 became of a deliver-one (fates.go)
 //	q.<tenant>.<channel>.=           a control message to all edges: a query which of them have a
 //	                                 subscriber (queries.go), or a marker (catchup.go)
 //	a                                announcements of edges (peers.go)
@@ -107,12 +108,13 @@
 //
 // The others come after these three, and none of them while another one of them is held:
 // Broker.mu (state of link, interests, confirmations and what the writer is to send),
-// responders.mu (the list of tenants), peers.mu, inFlight.mu, inbox.mu and requests.mu, but
+// responders.mu (the list of tenants), peers.mu, inFlight.mu, fates.mu, inbox.mu and requests.mu, but
 // for one case: Broker.mu is taken with requests.mu held, to queue an answer. None of them is
 // held during a call of the hub, or of what answers requests.
 //
 // The hub calls Subscribe with the lock of one of its tenants held, and Subscribe takes
 // Broker.mu and then, after it has released that, tenantResponders.mu. So Receive and
 // Interested, which can be called with tenantResponders.mu held, must not take that lock of
-// the hub. Its own do not: they read a tenant's tree without a lock.
+// the hub. Its own do not: they read a tenant's tree without a lock. What PublishConfirmed is to tell
+// is told with tenantResponders.mu or Broker.linkMu held, or none.
 package nats

@@ -14,16 +14,16 @@ import (
 
 // publishNearest sends a message to the nearest other edge that NATS knows to have an
 // interest. If there is none, a subscriber of this edge that was told to leave gets
-// it, or it is lost.
-func (b *Broker) publishNearest(m pubsub.Message) error {
-	tried := []edgeID{b.id}
+// it, or it is lost. asking is what fates.add returned, here and below; nil: nobody asks.
+func (b *Broker) publishNearest(m pubsub.Message, asking []edgeID) error {
+	tried := append(slices.Clone(asking), b.id)
 	subject := b.channelSubject(nearest, &m)
-	if m.HasSubscribers {
+	if m.HasSubscribers || asking != nil {
 		subject = b.withNoRespondersReply(subject, &m, anyEdge, b.inFlight.add(m, append(tried, anyEdge), time.Now()))
 	}
 	err := b.enqueueMessage(&m, subject, func(to []byte) []byte { return appendOne(to, wire.OneNearest, tried, bodyOf(&m)) })
 	if err != nil && m.HasSubscribers {
-		return b.deliverLocal(m, err)
+		return b.deliverLocal(m, err, asking)
 	}
 	return err
 }
@@ -63,15 +63,19 @@ func (b *Broker) forward(m pubsub.Message, tried []edgeID) {
 			if to := untried[rand.IntN(len(untried))]; to != b.id {
 				if b.sendToEdge(m, to, tried) != nil {
 					b.receiver.Unsent(1)
+					b.tell(&m, tried, pubsub.FateUnknown)
 				}
 				return
 			}
 		case !isLastResort(tried) && slices.Contains(tried, someLeaving):
-			tried = []edgeID{lastResort}
+			tried = append([]edgeID{lastResort}, askingOf(tried)...)
 		default:
+			fate := pubsub.FateNoSubscriber
 			if isLastResort(tried) || slices.Contains(tried, noRoom) {
 				b.receiver.Unsent(1)
+				fate = pubsub.FateBusy
 			}
+			b.tell(&m, tried, fate)
 			return
 		}
 		var taken bool
@@ -95,6 +99,9 @@ func isLastResort(tried []edgeID) bool { return len(tried) > 0 && tried[0] == la
 func (b *Broker) tryLocal(m pubsub.Message, tried []edgeID) (taken bool, all []edgeID) {
 	m.LastResort = isLastResort(tried)
 	n := b.receiver.Receive(m)
+	if n > 0 {
+		b.tell(&m, tried, pubsub.FateTaken)
+	}
 	return n > 0, b.addSelf(tried, n)
 }
 

@@ -69,6 +69,9 @@ func (b *Broker) handleDirected(from sender, subjectKind string, m pubsub.Messag
 		return notOurs(data, errNotDirected)
 	}
 	first, kind, data := data[0], data[1], data[2:]
+	if kind == kindFate && first == version && subjectKind == "e" {
+		return b.handleFate(from, &m, data)
+	}
 	if kind != kindMessage {
 		id, ok := splitControl(data)
 		switch {

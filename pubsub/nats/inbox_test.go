@@ -198,7 +198,7 @@ func TestAnswersCountForOwners(t *testing.T) {
 		{"a message that waits for answers", func() {
 			m := m
 			m.Issuer = h.OwnerOf("t")
-			noError(t, b.publishRandom(m))
+			noError(t, b.publishRandom(m, nil))
 			b.handleControl(m, kindNo, fakePeer)
 		}},
 		{"a message that is forwarded", func() {

@@ -95,7 +95,7 @@ func (b *Broker) handleUndelivered(reply string) {
 		return
 	}
 	undelivered := b.inFlight.take(n)
-	if undelivered == nil {
+	if undelivered == nil { // whose fate stays unknown, if somebody asks
 		b.receiver.Unsent(1)
 		return
 	}
@@ -103,8 +103,15 @@ func (b *Broker) handleUndelivered(reply string) {
 		b.forward(undelivered.message, undelivered.tried)
 		return
 	}
-	undelivered.message.LastResort = true // no other edge has an interest
-	if b.receiver.Receive(undelivered.message) <= 0 {
+	m := undelivered.message
+	m.LastResort = true // no other edge has an interest
+	switch n := b.receiver.Receive(m); {
+	case n > 0:
+		b.tell(&m, undelivered.tried, pubsub.FateTaken)
+	case n < 0 || m.HasSubscribers:
 		b.receiver.Unsent(1)
+		b.tell(&m, undelivered.tried, pubsub.FateBusy)
+	default:
+		b.tell(&m, undelivered.tried, pubsub.FateNoSubscriber)
 	}
 }

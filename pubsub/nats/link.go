@@ -52,6 +52,7 @@ func (b *Broker) setLinkDown(cause linkCause, down bool) {
 	b.log.Warn("the link to the other edges is down; local delivery goes on", zap.Stringer("reason", b.downCauses))
 	b.dropOutgoing()
 	b.requests.failAll(pubsub.ErrNoLink)
+	b.fates.expire(time.Time{})
 	b.confirm(allConfirmations) // new subscriptions do not wait from here on
 }
 

@@ -90,6 +90,7 @@ const (
 	kindQuery   = '?' // a query: u64 edge that asks whether the others have a subscriber for a channel
 	kindYes     = 'y' // an answer: u64 edge that has one
 	kindNo      = 'n' // an answer: u64 edge that has none
+	kindFate    = 'f' // what became of a message for one connection; see fates.go
 	kindMarker  = '#' // a marker behind what the edge has published to a tenant: u64 edge that asks, or answers; see catchup.go
 )
 

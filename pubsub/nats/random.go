@@ -15,16 +15,16 @@ import (
 
 // publishRandom sends a message to a random one of the edges that have a subscriber
 // for it, this one included.
-func (b *Broker) publishRandom(m pubsub.Message) error {
+func (b *Broker) publishRandom(m pubsub.Message, asking []edgeID) error {
 	t, c := b.responders.lockChannel(&m)
 	defer b.responders.unlock(t) // when it is sent: so order is kept
 	now := time.Now()
 	up, since := b.linkState()
 	switch {
 	case !up && c == nil:
-		return b.deliverLocal(m, ErrUnavailable)
+		return b.deliverLocal(m, ErrUnavailable, asking)
 	case c == nil && !fits(1, len(t.channels), int(b.responders.channels.Load()), maxChannels):
-		return b.forwardAny(m)
+		return b.forwardAny(m, asking)
 	case c == nil:
 		c = new(channelResponders)
 		t.channels[string(m.Channel)] = c
@@ -33,24 +33,30 @@ func (b *Broker) publishRandom(m pubsub.Message) error {
 	c.usedAt = now
 	if !up {
 		b.flushWaiting(t, c) // what came before goes before
-		return b.deliverLocal(m, ErrUnavailable)
+		return b.deliverLocal(m, ErrUnavailable, asking)
 	}
 	if c.stale || now.Sub(c.queriedAt) > requeryAfter {
 		if err := b.sendQuery(&m, c, now, now.Sub(since) < discoveryTime); err != nil && !c.complete {
-			return b.deliverLocal(m, err)
+			return b.deliverLocal(m, err, asking)
 		}
 	}
 	if c.complete {
-		return b.sendToRandom(m, c.edges)
+		return b.sendToRandom(m, c.edges, asking)
 	}
 	if !b.responders.addWaiting(t, m.Issuer, waitingSize(&m), b.config.QueueBytes) {
 		return errFull
 	}
-	c.waiting = append(c.waiting, pubsub.Message{
+	c.waiting = append(c.waiting, waitingMessage{pubsub.Message{
 		Tenant: bytes.Clone(m.Tenant), Channel: bytes.Clone(m.Channel), Payload: bytes.Clone(m.Payload), Sender: bytes.Clone(m.Sender), Delivery: m.Delivery,
 		Issuer: m.Issuer,
-	})
+	}, asking})
 	return nil
+}
+
+// waitingMessage is a message that waits for answers, and what fates.add returned.
+type waitingMessage struct {
+	pubsub.Message
+	asking []edgeID
 }
 
 // waitingSize is what a message that waits for answers counts for.
@@ -66,11 +72,12 @@ func (b *Broker) flushWaiting(t *tenantResponders, c *channelResponders) {
 		return
 	}
 	c.flushed = make(chan struct{})
-	for _, m := range c.waiting { // nothing is added meanwhile: see lockChannel
+	for _, w := range c.waiting { // nothing is added meanwhile: see lockChannel
+		m := w.Message
 		b.responders.removeWaiting(t, m.Issuer, waitingSize(&m))
 		edges := slices.Clone(c.edges)
 		t.mu.Unlock()
-		if err := b.sendToRandom(m, edges); err != nil && b.deliverLocal(m, err) != nil {
+		if err := b.sendToRandom(m, edges, w.asking); err != nil && b.deliverLocal(m, err, w.asking) != nil {
 			b.receiver.Unsent(1)
 		}
 		t.mu.Lock()
@@ -81,27 +88,33 @@ func (b *Broker) flushWaiting(t *tenantResponders, c *channelResponders) {
 
 // deliverLocal gives a message to a subscriber of this edge. Without one it returns
 // why no other edge can be reached.
-func (b *Broker) deliverLocal(m pubsub.Message, why error) error {
+func (b *Broker) deliverLocal(m pubsub.Message, why error, asking []edgeID) error {
 	n := b.receiver.Receive(m)
 	if n == pubsub.SomeLeaving {
 		m.LastResort = true
 		n = b.receiver.Receive(m)
 	}
-	if n > 0 {
+	switch {
+	case n > 0:
+		b.tell(&m, asking, pubsub.FateTaken)
 		return nil
+	case n < 0:
+		b.tell(&m, asking, pubsub.FateBusy)
+	default: // others may have some
+		b.tell(&m, asking, pubsub.FateUnknown)
 	}
 	return why
 }
 
 // forwardAny sends a message to any edge, which forwards it if it has no
 // subscriber.
-func (b *Broker) forwardAny(m pubsub.Message) error {
+func (b *Broker) forwardAny(m pubsub.Message, asking []edgeID) error {
 	ids := append(b.peers.otherIDs(), b.id)
 	to := ids[rand.IntN(len(ids))]
 	if to != b.id {
-		return b.sendToEdge(m, to, nil)
+		return b.sendToEdge(m, to, asking)
 	}
-	if taken, tried := b.tryLocal(m, nil); !taken {
+	if taken, tried := b.tryLocal(m, asking); !taken {
 		b.forward(m, tried)
 	}
 	return nil
@@ -111,18 +124,19 @@ func (b *Broker) forwardAny(m pubsub.Message) error {
 // probability. If this edge is drawn and has no subscriber, one of the others gets
 // it. If no other one is known, NATS chooses: it may have a subscription that no
 // edge has told of yet.
-func (b *Broker) sendToRandom(m pubsub.Message, others []edgeID) error {
+func (b *Broker) sendToRandom(m pubsub.Message, others, asking []edgeID) error {
 	at := rand.IntN(len(others) + 1)
 	if at < len(others) {
-		return b.sendToEdge(m, others[at], nil)
+		return b.sendToEdge(m, others[at], asking)
 	}
 	n := b.receiver.Receive(m)
 	switch {
 	case n > 0:
+		b.tell(&m, asking, pubsub.FateTaken)
 		return nil
 	case len(others) == 0:
 		m.HasSubscribers = n < 0
-		return b.publishNearest(m)
+		return b.publishNearest(m, asking)
 	}
-	return b.sendToEdge(m, others[rand.IntN(len(others))], b.addSelf(nil, n))
+	return b.sendToEdge(m, others[rand.IntN(len(others))], b.addSelf(slices.Clone(asking), n))
 }

@@ -117,6 +117,7 @@ func (b *Broker) maintenanceLoop(readEnded <-chan struct{}) {
 		select {
 		case now := <-ticker.C:
 			b.expireQueries(now)
+			b.fates.expire(now)
 			b.logMissed(now)
 			b.finishSwitches(now)
 		case <-readEnded:

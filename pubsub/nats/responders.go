@@ -48,7 +48,7 @@ type channelResponders struct {
 	queriedAt  time.Time
 	stale      bool // there is an edge that was not asked
 	usedAt     time.Time
-	waiting    []pubsub.Message // until complete, in order
+	waiting    []waitingMessage // until complete, in order
 	flushed    chan struct{}    // not nil: flushWaiting sends these, and closes it then
 }
 
