@@ -59,7 +59,6 @@ func (s *Session) conclude(c *command, refusal *HookRefusal) {
 	switch {
 	case refusal != nil:
 		s.denyCommand(c, refusal)
-		s.reject(refusal.Code, c.verb.String(), c.key.tenant, c.key.pattern)
 	case s.prepare(c): // the limits may have changed meanwhile
 		s.begin(c)
 	}

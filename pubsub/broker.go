@@ -25,6 +25,10 @@ type Message struct {
 	// another edge, or the token is the operator's.
 	Issuer string
 
+	// Publisher is who has published it, for Receive of the same edge; nil: it came from another one. Brokers
+	// pass it on within the process, and send it nowhere.
+	Publisher *Session
+
 	// Remote: it comes from another edge, and no Publish waits for this call of Receive: the message may wait for
 	// messages that are being published.
 	Remote bool

@@ -1,6 +1,8 @@
 package pubsub
 
 import (
+	"cmp"
+
 	"github.com/millrace/millrace/pubsub/history"
 	"github.com/millrace/millrace/wire"
 )
@@ -18,16 +20,17 @@ func (s *Session) catchUp(r *resumable, page history.Page, frames []*frame) {
 	if r.from.Origin == wire.OriginNow {
 		s.sayCaughtUp(r) // whatever came since then stands behind it
 	}
-	if r.unknown {
-		r.unknown = false
-		s.tellGap(r, wire.Position{Epoch: page.Through.Epoch})
+	if r.unknown != "" {
+		why := r.unknown
+		r.unknown = ""
+		s.tellGap(r, wire.Position{Epoch: page.Through.Epoch}, why)
 	}
 	if r.outside {
 		r.outside = false
-		s.tellGap(r, r.cursor)
+		s.tellGap(r, r.cursor, wire.GapUnknown)
 	}
 	if r.lags(page) {
-		s.tellGap(r, positionBefore(r.cursor, page.Messages[0].Position))
+		s.tellGap(r, positionBefore(r.cursor, page.Messages[0].Position), wire.GapLate)
 		s.skipToNewest(r, r.cursor)
 		return
 	}
@@ -37,15 +40,15 @@ func (s *Session) catchUp(r *resumable, page history.Page, frames []*frame) {
 		switch {
 		case lost && at.N > page.Removed.N:
 			lost = false
-			s.tellGap(r, page.Removed)
+			s.tellGap(r, page.Removed, page.Why)
 		case lost && r.sequencer.shared != nil && !r.gapInFront && at.N > r.cursor.N+1:
 			r.gapInFront = true
-			s.tellGap(r, wire.Position{Epoch: at.Epoch, N: at.N - 1, T: at.T})
+			s.tellGap(r, wire.Position{Epoch: at.Epoch, N: at.N - 1, T: at.T}, page.Why)
 		}
 		r.gapInFront = r.gapInFront && lost
 		if r.skipping && r.skip.goesBack {
 			r.skip.goesBack = false
-			s.tellGap(r, r.skip.from)
+			s.tellGap(r, r.skip.from, wire.GapLate)
 		}
 		if !s.pushKept(f, limits) {
 			return
@@ -59,7 +62,7 @@ func (s *Session) catchUp(r *resumable, page history.Page, frames []*frame) {
 	}
 	if lost && page.Removed.N <= page.Through.N {
 		lost, r.gapInFront = false, false
-		s.tellGap(r, page.Removed)
+		s.tellGap(r, page.Removed, page.Why)
 	}
 	r.cursor = page.Through
 	if r.newest && r.cursor.N >= r.until.N { // whatever was stored since is wanted
@@ -67,7 +70,7 @@ func (s *Session) catchUp(r *resumable, page history.Page, frames []*frame) {
 	}
 	s.endSkip(r)
 	if lost && r.ahead() <= r.cursor.N { // no further page would find out
-		s.tellGap(r, page.Through)
+		s.tellGap(r, page.Through, page.Why)
 	}
 	s.goLive(r)
 }
@@ -105,10 +108,18 @@ func (s *Session) sayCaughtUp(r *resumable) {
 
 // tellGap tells the client that messages up to a place may be missing, and goes on behind
 // it. The caller holds s.mu.
-func (s *Session) tellGap(r *resumable, at wire.Position) {
+func (s *Session) tellGap(r *resumable, at wire.Position, why wire.GapReason) {
 	r.gap, r.cursor = true, at
 	s.hub.count.gaps.Add(1)
-	s.pushInOrder(wire.AppendGap(nil, r.key.tenant, r.key.pattern, at), r.lineLateness(false))
+	s.pushInOrder(s.gapLine(r.key.tenant, r.key.pattern, at, why), r.lineLateness(false))
+}
+
+// gapLine is a GAP line, with the reason if the client has asked for it; empty: not known.
+func (s *Session) gapLine(tenant, pattern string, at wire.Position, why wire.GapReason) []byte {
+	if !s.tellsReasons.Load() {
+		return wire.AppendGap(nil, tenant, pattern, at)
+	}
+	return wire.AppendGapReason(nil, tenant, pattern, at, cmp.Or(why, wire.GapUnknown))
 }
 
 // pushInOrder queues a line behind the deliveries that came before it; late is as in

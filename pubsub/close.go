@@ -122,6 +122,7 @@ func (s *Session) CheckProgress() {
 func (s *Session) Detach() {
 	s.Close(wire.CloseNormal, "")
 	s.hub.linkWatch.unwatch(s)
+	s.hub.ownMarks.forget(s)
 	if s.held != nil {
 		s.held.turn.giveUp()
 	}

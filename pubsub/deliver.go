@@ -106,7 +106,7 @@ func (s *Session) revalidate(p *publication, f *frame, set *patternSet, own *lan
 		own = &s.queue.mainLane
 	}
 	if f == nil || s.variant != plain {
-		f = set.frame(p, s.variant)
+		f = set.frame(p, s.variantFor(p))
 	}
 	return f, own
 }
@@ -115,7 +115,7 @@ func (s *Session) revalidate(p *publication, f *frame, set *patternSet, own *lan
 // may have changed since the publisher looked for subscribers. The caller holds s.mu.
 func (s *Session) rematch(p *publication) *frame {
 	if patterns := s.matching(p); patterns != nil {
-		return p.encode(patterns, s.variant)
+		return p.encode(patterns, s.variantFor(p))
 	}
 	return nil
 }

@@ -310,6 +310,9 @@ func (c *client) Write(msgs []Outgoing) error {
 			if d.ToOne {
 				got += " to one"
 			}
+			if d.Own {
+				got += fmt.Sprintf(" own %q", d.Key)
+			}
 			c.frame = m.Data
 			c.got = append(c.got, got)
 		case Ping:

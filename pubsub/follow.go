@@ -47,7 +47,11 @@ func (f *follower) Received(name, tenant string, m history.Kept) {
 		return
 	}
 	if q := f.hub.receivingSequencer(sequencerID{f.storeID, name, tenant}); q != nil {
-		q.push(&handing{tenant: tenant, channel: []byte(m.Channel), payload: m.Payload, sender: m.Sender, at: f.hub.now(), position: m.Position})
+		e := &handing{tenant: tenant, channel: []byte(m.Channel), payload: m.Payload, sender: m.Sender, at: f.hub.now(), position: m.Position}
+		if m.Mark != 0 {
+			e.own = f.hub.ownMarks.find(m.Mark, channelHash([]byte(tenant), e.channel))
+		}
+		q.push(e)
 	}
 }
 

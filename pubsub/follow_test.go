@@ -111,10 +111,10 @@ func (v *view) of(p wire.Position) wire.Position {
 func (v *view) Append(m *history.Message) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.store.Append(&history.Message{History: m.History, Tenant: m.Tenant, Channel: m.Channel, Payload: m.Payload, Sender: m.Sender, Key: m.Key, TokenID: m.TokenID, Stored: func(_ *history.Message, r history.Result) {
+	v.store.Append(&history.Message{History: m.History, Tenant: m.Tenant, Channel: m.Channel, Payload: m.Payload, Sender: m.Sender, Key: m.Key, TokenID: m.TokenID, Mark: m.Mark, Stored: func(_ *history.Message, r history.Result) {
 		for _, each := range v.views {
 			if r.Err == nil && !r.Repeated && each.follower != nil && !each.down {
-				each.follower.Received(m.History, m.Tenant, history.Kept{Position: each.of(r.Position), Channel: string(m.Channel), Payload: m.Payload, Sender: m.Sender})
+				each.follower.Received(m.History, m.Tenant, history.Kept{Position: each.of(r.Position), Channel: string(m.Channel), Payload: m.Payload, Sender: m.Sender, Mark: m.Mark})
 			}
 		}
 		r.Position = v.of(r.Position)

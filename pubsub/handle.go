@@ -86,8 +86,7 @@ func (s *Session) handleFrame(frame []byte) {
 	case wire.CheckChannel(p.Channel) != nil:
 		s.rejectNames(p, wire.CodeBadChannel)
 	case !s.allows(func(r Rights) bool { return r.CanPublish(p.Tenant, p.Channel) }):
-		s.deny("pub", string(p.Tenant), string(p.Channel), nil)
-		s.rejectPublish(p, wire.CodePermissionDenied)
+		s.denyPublish(p, nil)
 	case len(p.Payload) > s.hub.limits.Load().MaxPayload:
 		s.rejectPublish(p, wire.CodePayloadTooLarge)
 	case !s.mayPublish(p): // it has been answered
@@ -135,7 +134,7 @@ func (s *Session) publish(p wire.Publish) {
 	s.notePublishedTo(s.lastAccount.name)
 	s.hub.count.messagesIn.Add(1)
 	s.hub.countTenant(s.hub.limits.Load(), p.Tenant, 1, 0)
-	if err := s.hub.publish(p, s.token.sender, &s.lastTenant, pace, told); err != nil {
+	if err := s.hub.publish(p, s, pace, told); err != nil {
 		s.notifyUnsent(err)
 	}
 	if p.Confirm && told == nil {

@@ -277,8 +277,7 @@ func (s *Session) askPublish(list []hookOf[hook.PublishAuthorizer], p wire.Publi
 		return n.hook.AuthorizePublish(client, asked)
 	})
 	if refusal != nil {
-		s.deny("pub", string(p.Tenant), string(p.Channel), refusal)
-		s.rejectPublish(p, refusal.Code)
+		s.denyPublish(p, refusal)
 	}
 	return refusal == nil
 }

@@ -51,6 +51,7 @@ type Hub struct {
 	patterns      patternCounts
 	loads         loads
 	linkWatch     linkWatch
+	ownMarks      ownMarks
 	hooks         atomic.Pointer[hooks]
 	hookFaults    faultLog
 	refusals      refusals.Log

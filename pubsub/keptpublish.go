@@ -38,6 +38,7 @@ type keptPublish struct {
 type outcome struct {
 	code     wire.Code     // why it was refused; empty: it was not
 	position wire.Position // where it is stored; zero: its channel is not kept
+	line     []byte        // of a code, if more is to be said than that; nil: not
 }
 
 func outcomeOf(r history.Result) outcome {
@@ -101,6 +102,9 @@ func (s *Session) publishKept(hs *histories, p wire.Publish) bool {
 	if m > n {
 		e.Key = data[n:m:m]
 	}
+	if hs.shared != nil && s.variant&withOwn != 0 {
+		s.hub.ownMarks.add(e)
+	}
 	e.handing = handing{tenant: tenant, channel: e.Channel, payload: e.Payload, sender: e.Sender, at: pace.begun, publish: e}
 	s.window.add(e)
 	s.hub.wg.Add(1) // until it was handed on, or failed; the session's reader is counted too
@@ -111,6 +115,7 @@ func (s *Session) publishKept(hs *histories, p wire.Publish) bool {
 // stored is called by the store, once.
 func (e *keptPublish) stored(_ *history.Message, r history.Result) {
 	h := e.session.hub
+	h.ownMarks.settle(e, errors.Is(r.Err, history.ErrUnconfirmed))
 	if r.Err == nil && !r.Repeated {
 		h.count.stored.Add(1)
 		e.position = r.Position
@@ -161,7 +166,7 @@ func (s *Session) answerPublish(p wire.Publish, o outcome) {
 			s.chargeHandling(&s.handling) // and not the time that it waits
 			e := &keptPublish{
 				Message: history.Message{Tenant: string(p.Tenant), Channel: bytes.Clone(p.Channel)},
-				session: s, id: p.ID, confirm: p.Confirm, windowSize: len(p.Tenant) + len(p.Channel) + itemOverhead,
+				session: s, id: p.ID, confirm: p.Confirm, windowSize: len(p.Tenant) + len(p.Channel) + len(o.line) + itemOverhead,
 				channelHash: hash, outcome: o, decided: true, handled: true,
 			}
 			if !s.window.awaitRoom(e.windowSize) || s.window.addAfter(e) {
@@ -183,15 +188,14 @@ func (s *Session) rejectNames(p wire.Publish, code wire.Code) {
 
 // rejectID answers a publish that has an id.
 func (s *Session) rejectID(code wire.Code, id uint32) {
-	s.hub.count.refuse(code)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.queueControlLocked(Text, s.shownID(wire.AppendErrPub(nil, code, id)))
+	s.rejectWith(code, wire.AppendErrPub(nil, code, id))
 }
 
 // answerNow tells the client what became of a publish.
 func (s *Session) answerNow(o outcome, confirm bool, id uint32, tenant string, channel []byte) {
 	switch {
+	case o.line != nil:
+		s.rejectWith(o.code, o.line)
 	case o.code != "" && confirm:
 		s.rejectID(o.code, id)
 	case o.code != "":

@@ -127,7 +127,7 @@ func (s *Session) replaceWithGap(it *item, r *resumable) {
 	at := positionBefore(first.before, first.at)
 	s.queue.uncount(it.frame, it.charge)
 	it.frame, it.charge = &frame{
-		data: wire.AppendGap(nil, first.tenant, first.feed.pattern.String(), at), kind: Text,
+		data: s.gapLine(first.tenant, first.feed.pattern.String(), at, wire.GapLate), kind: Text,
 		late: &lateness{feed: first.feed, tenant: first.tenant, expires: math.MaxInt64},
 	}, 0
 	s.queue.controlBytes += it.cost()

@@ -24,7 +24,7 @@ func (s *Session) handleFeatures(line wire.Line) {
 		s.watchLink()
 	}
 	if line.HasFeature(wire.FeatureSender) {
-		s.turnOnSender()
+		s.turnOn(withSender)
 	}
 	answer := s.hub.featuresLine()
 	if line.HasFeature(wire.FeatureWorkQueue) {
@@ -34,6 +34,14 @@ func (s *Session) handleFeatures(line wire.Line) {
 	if line.HasFeature(wire.FeatureConnectionID) {
 		s.showID()
 		answer = append(answer, ","+wire.FeatureConnectionID...)
+	}
+	if line.HasFeature(wire.FeatureOwn) {
+		s.turnOn(withOwn)
+		answer = append(answer, ","+wire.FeatureOwn...)
+	}
+	if line.HasFeature(wire.FeatureReasons) {
+		s.tellsReasons.Store(true)
+		answer = append(answer, ","+wire.FeatureReasons...)
 	}
 	s.QueueControl(Text, answer)
 }

@@ -92,6 +92,7 @@ func (s *Session) preparePresence(c *command) bool {
 	}
 	if refusal == wire.CodePermissionDenied {
 		s.denyCommand(c, nil)
+		return false
 	}
 	s.answerPresence(c.verb, key, refusal)
 	return false

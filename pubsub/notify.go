@@ -19,11 +19,22 @@ func (s *Session) reject(code wire.Code, context ...string) {
 
 // rejectLocked is reject for a caller that holds s.mu.
 func (s *Session) rejectLocked(code wire.Code, context ...string) {
+	s.rejectWithLocked(code, wire.AppendErr(nil, code, context...))
+}
+
+// rejectWith is reject with the whole line, but for what the client wants in all of them.
+func (s *Session) rejectWith(code wire.Code, line []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rejectWithLocked(code, line)
+}
+
+func (s *Session) rejectWithLocked(code wire.Code, line []byte) {
 	if c := s.hub.log.Check(zap.DebugLevel, "refused"); c != nil {
 		c.Write(zap.Uint64("connection", s.client.ID), zap.String("code", string(code)))
 	}
 	s.hub.count.refuse(code)
-	s.queueControlLocked(Text, s.shownID(wire.AppendErr(nil, code, context...)))
+	s.queueControlLocked(Text, s.shownID(line))
 }
 
 // notifyOutage tells the client, once in each outage of the link, that its messages and

@@ -13,6 +13,9 @@ type publication struct {
 	sender                   []byte   // likewise
 	matcher                  *matcher // that has found who gets it
 
+	publisher *Session // on this edge; nil: another edge, or it is not known
+	key       []byte   // of the publish; valid like the payload
+
 	// subsVersion is what Hub.subsVersion was before subscribers were looked for. A
 	// session whose subscriptions have changed since then matches the message again.
 	subsVersion uint64
@@ -30,12 +33,13 @@ type publication struct {
 	hasSubscribers bool // there are subscribers, whether they can take it or not
 }
 
-// publish passes on a message that this edge accepted from one of its clients, whose
-// token has the subject sender. lastTenant is the tenant that the client published to last; it spares a look-up. told
+// publish passes on a message that this edge accepted from one of its clients, whose reader calls it. told
 // is called when it is known what became of a message to one connection; nil: nobody asks. The error says why other
 // edges could not get the message.
-func (h *Hub) publish(m wire.Publish, sender []byte, lastTenant **tenant, pace pace, told func(Fate)) error {
-	p := h.publication(m.Tenant, m.Channel, m.Payload, sender, pace)
+func (h *Hub) publish(m wire.Publish, by *Session, pace pace, told func(Fate)) error {
+	p := h.publication(m.Tenant, m.Channel, m.Payload, by.token.sender, pace)
+	p.publisher = by
+	lastTenant := &by.lastTenant // it spares a look-up
 	defer p.pace.end()
 	if !(*lastTenant).is(m.Tenant) {
 		*lastTenant = h.tenant(m.Tenant)
@@ -58,8 +62,8 @@ func (h *Hub) publish(m wire.Publish, sender []byte, lastTenant **tenant, pace p
 		p.pace.work.beside = readCost + time.Duration(len(m.Payload)/2)
 	}
 	err := h.passOn(Message{
-		Tenant: m.Tenant, Channel: m.Channel, Payload: m.Payload, Sender: sender, Delivery: m.Delivery, HasSubscribers: p.hasSubscribers,
-		Issuer: h.sharingIssuer(&p.pace),
+		Tenant: m.Tenant, Channel: m.Channel, Payload: m.Payload, Sender: p.sender, Delivery: m.Delivery, HasSubscribers: p.hasSubscribers,
+		Issuer: h.sharingIssuer(&p.pace), Publisher: by,
 	}, told)
 	if one {
 		p.pace.chargedUntil = h.now()

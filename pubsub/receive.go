@@ -12,7 +12,7 @@ func (h *Hub) Receive(m Message) int {
 	by, asOwner := h.messagePayers(t, &m)
 	p := h.publication(m.Tenant, m.Channel, m.Payload, m.Sender, h.beginPacedAccepted(by, m.Remote, !asOwner))
 	defer p.pace.end()
-	p.lastResort = m.LastResort
+	p.lastResort, p.publisher = m.LastResort, m.Publisher
 	if m.Delivery == wire.Broadcast {
 		return h.fanOut(t, &p)
 	}

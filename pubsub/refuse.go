@@ -15,9 +15,12 @@ import (
 )
 
 // Explainer is [Rights] that can say why they do not allow something. The action is a verb of the
-// protocol in lower case, or pub; the reason is for operators.
+// protocol in lower case, or pub.
 type Explainer interface {
+	// ExplainDenied says it to operators.
 	ExplainDenied(action, tenant, channel string) (reason string)
+	// Denial says it to a client with the feature reasons: see [wire.AppendDenial].
+	Denial(action, tenant, channel string) (kind wire.DenialKind, names []string)
 }
 
 // refusalLines is how many refusals of a second the log has, of strangers and of those with a
@@ -113,9 +116,58 @@ func (s *Session) deny(action, tenant, channel string, by *HookRefusal) {
 	runHooks(s.hub, s.hub.hooks.Load().denied, func(o hook.DenialObserver) { o.Denied(client, d) })
 }
 
+// denyCommand notes that the client was refused a command, and answers it.
 func (s *Session) denyCommand(c *command, by *HookRefusal) {
-	s.deny(strings.ToLower(c.verb.String()), c.key.tenant, c.key.pattern, by)
+	verb, code := c.verb.String(), wire.CodePermissionDenied
+	if by != nil {
+		code = by.Code
+	}
+	action := strings.ToLower(verb)
+	s.deny(action, c.key.tenant, c.key.pattern, by)
+	if c.count {
+		action = "sub" // whose right it takes
+	}
+	s.rejectWith(code, s.appendDenial(wire.AppendErr(nil, code, verb, c.key.tenant, c.key.pattern), action, c.key.tenant, c.key.pattern, by))
 }
+
+// denyPublish is denyCommand for a publish.
+func (s *Session) denyPublish(p wire.Publish, by *HookRefusal) {
+	tenant, channel, code := string(p.Tenant), string(p.Channel), wire.CodePermissionDenied
+	if by != nil {
+		code = by.Code
+	}
+	s.deny("pub", tenant, channel, by)
+	o := outcome{code: code}
+	if s.tellsReasons.Load() {
+		line := wire.AppendErrPub(nil, code, p.ID)
+		if !p.Confirm {
+			line = wire.AppendErr(nil, code, "PUB", tenant, channel)
+		}
+		o.line = s.appendDenial(line, "pub", tenant, channel, by)
+	}
+	s.answerPublish(p, o)
+}
+
+// appendDenial appends to an ERR line why the client was refused, if that is for want of a right or by a hook
+// and the client has asked for it.
+func (s *Session) appendDenial(line []byte, action, tenant, channel string, by *HookRefusal) []byte {
+	switch {
+	case !s.tellsReasons.Load() || by != nil && by.Code != wire.CodePermissionDenied:
+		return line
+	case by != nil:
+		return wire.AppendDenial(line, wire.DeniedBy, deniedByHook)
+	}
+	s.allows(func(r Rights) bool {
+		if e, ok := r.(Explainer); ok {
+			kind, names := e.Denial(action, tenant, channel)
+			line = wire.AppendDenial(line, kind, names)
+		}
+		return false
+	})
+	return line
+}
+
+var deniedByHook = []string{"hook"}
 
 // What is noted of the denials of a token: a client that has no right may ask for it without end.
 const (

@@ -33,6 +33,10 @@ func (h *deniedHook) AuthorizePublish(_ hook.Client, p hook.Publication) error {
 // explaining are rights that say why.
 type explaining struct{ allRights }
 
+func (explaining) Denial(action, tenant, channel string) (wire.DenialKind, []string) {
+	return wire.DeniedRules, []string{action, channel}
+}
+
 func (explaining) ExplainDenied(action, tenant, channel string) string {
 	return "no rule for " + action + " " + tenant + " " + channel
 }

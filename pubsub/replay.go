@@ -26,7 +26,7 @@ const (
 // readPage reads one page for a subscription, and has the next one of its session read.
 func (s *Session) readPage(r *resumable) {
 	s.mu.Lock()
-	room, wanted, v := min(s.keptRoom(), replayBytes), s.wants(r), s.variant
+	room, wanted, v := min(s.keptRoom(), replayBytes), s.wants(r), s.variant&^withOwn // which is for live deliveries
 	if r.skipping {
 		room = min(room, s.skipRoom(r))
 	}
@@ -59,8 +59,8 @@ func (s *Session) readPage(r *resumable) {
 	case err != nil || page.Through.N <= r.cursor.N && r.ahead() > r.cursor.N: // or what the store reads from does not have yet what was handed on
 		s.replayFailed(r)
 	default:
-		if s.variant != v { // the client has asked for another one since
-			frames = s.encodePage(r, page, s.variant)
+		if now := s.variant &^ withOwn; now != v { // the client has asked for another one since
+			frames = s.encodePage(r, page, now)
 		}
 		r.failing = time.Time{}
 		s.catchUp(r, page, frames)
@@ -163,7 +163,10 @@ func (r *resumable) begin() error {
 			since := hs.scopes[q.id.history].Since
 			r.outside = since > 0 && r.cursor.T <= since
 		} else {
-			r.unknown = true
+			r.unknown = wire.GapLost
+			if q.shared != nil && r.epoch == r.from.Position.Epoch && r.from.Position.N > r.least { // of a shared history: another edge was further
+				r.unknown = wire.GapBehind
+			}
 		}
 	case wire.OriginLast:
 		at, err := q.standsAt()

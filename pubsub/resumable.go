@@ -39,10 +39,10 @@ type resumable struct {
 	// known is up to where removals are no loss: the client did not ask for what was
 	// removed.
 	known   uint64
-	said    bool // OK:RSUB was sent
-	unknown bool // it begins with all there is, since its position says nothing here
-	outside bool // its position is from before the history kept these channels
-	gap     bool // the client was told of a gap, before its OK:RSUB
+	said    bool           // OK:RSUB was sent
+	unknown wire.GapReason // it begins with all there is, since its position says nothing here, and why; empty: it does not
+	outside bool           // its position is from before the history kept these channels
+	gap     bool           // the client was told of a gap, before its OK:RSUB
 	// gapInFront: it was told of a gap in front of messages among which more is missing.
 	gapInFront bool
 	waiting    bool // it is in resumables.behind
@@ -84,7 +84,7 @@ func (s *Session) deliverKept(p *publication, frames *keptFrames, r *resumable) 
 	switch {
 	case r.ended || !r.live || frames.at.N <= r.cursor.N || s.closing != nil:
 		return false
-	case !s.pushKept(frames.frame(p, s.variant), p.limits):
+	case !s.pushKept(frames.frame(p, s.variantFor(p)), p.limits):
 		s.fallBehind(r)
 		return false
 	}
@@ -132,10 +132,10 @@ func (r *resumable) beganAnew(page history.Page) (at wire.Position, anew bool) {
 // holds s.mu.
 func (s *Session) goOnAt(r *resumable, at wire.Position) {
 	defer s.wake()
-	r.live, r.newest, r.unknown, r.outside, r.least = false, false, false, false, 0
+	r.live, r.newest, r.unknown, r.outside, r.least = false, false, "", false, 0
 	r.skipping, r.skip = false, skip{}
 	r.epoch, r.skipped = at.Epoch, wire.Position{}
-	s.tellGap(r, at)
+	s.tellGap(r, at, wire.GapLost)
 	s.goLive(r)
 	if !r.live {
 		s.awaitPages(r)

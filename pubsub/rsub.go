@@ -40,7 +40,7 @@ func (s *Session) prepareRsub(c *command) bool {
 	switch {
 	case !c.allowed && !s.mayResubscribe(key.tenant, p, c.from):
 		s.denyCommand(c, nil)
-		refusal = wire.CodePermissionDenied
+		return false
 	case s.isSubscribed(key), c.from.Origin == wire.OriginLastN && p.Shape() != 0:
 		refusal = wire.CodeBadRequest
 	case of == nil:

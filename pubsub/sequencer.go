@@ -54,6 +54,7 @@ type handing struct {
 	before           wire.Position // of what was handed on before it
 
 	publish *keptPublish // whose it is; nil: it came from a shared store, and is itself a user of the sequencer
+	own     *ownPublish  // of what came from a shared store: which publish of this edge it is; nil: none, or it is not known
 	skipped bool         // it is no message: those up to the position will not come
 	after   *handing     // in the sequencer's list
 }
@@ -186,6 +187,11 @@ func (q *sequencer) handOn(e *handing) {
 	by, asOwner := q.payersOf(t, e)
 	p := h.publication(tenant, e.channel, e.payload, e.sender, h.beginPacedAccepted(by, asOwner, !asOwner))
 	p.at = e.at
+	if e.publish != nil {
+		p.publisher, p.key = e.publish.session, e.publish.Key
+	} else if e.own != nil {
+		p.publisher, p.key = e.own.session, e.own.key
+	}
 	defer p.pace.end()
 	q.fanOut(&p, e)
 	h.fanOut(t, &p)

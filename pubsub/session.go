@@ -114,6 +114,8 @@ type Session struct {
 	keptTenant keptTenant     // of the tenant that it published to last
 	window     *publishWindow // nil: it never published to a kept channel
 
+	unsettled []uint64 // marks of publishes of which it is not known whether they were stored; see ownMarks
+
 	publishedTo []string // the tenants that it published to last, at most maxPublishedTo
 
 	// subscribing is held while subscriptions change, and guards what follows. It is
@@ -127,6 +129,8 @@ type Session struct {
 
 	// for operators
 	droppedTotal atomic.Uint64
+
+	tellsReasons atomic.Bool // the client has turned on wire.FeatureReasons
 
 	backlog atomic.Bool // the reader may have to wait until the client has read control lines
 

@@ -48,7 +48,6 @@ func (s *Session) prepareSubscription(c *command) bool {
 		s.reject(wire.CodeBadRequest, c.verb.String(), key.tenant, key.pattern)
 	case !c.allowed && !s.maySubscribe(key.tenant, c.pattern):
 		s.denyCommand(c, nil)
-		s.reject(wire.CodePermissionDenied, c.verb.String(), key.tenant, key.pattern)
 	case existing != nil: // repeated: acknowledged again, changes nothing
 		s.ackWhenConfirmed(key, existing)
 	default:

@@ -7,21 +7,31 @@ import (
 )
 
 // variant is what a session wants of its deliver frames, by the features that its client
-// has turned on. A publish is encoded once for each variant that is in use, when the first
+// has turned on, as bits. A publish is encoded once for each variant that is in use, when the first
 // session takes it: nobody pays for what no subscriber has asked for.
 type variant uint8
 
 const (
-	plain      variant = iota
-	withSender         // of wire.FeatureSender
-	variants           // how many there are
+	withSender variant = 1 << iota // of wire.FeatureSender
+	withOwn                        // of wire.FeatureOwn: only for what the client has published itself
+	variants                       // how many there are
+
+	plain variant = 0
 )
 
-// turnOnSender has all that is queued for the client from here on say whose message it is.
-func (s *Session) turnOnSender() {
+// turnOn has all that is queued for the client from here on have more fields. The reader calls it.
+func (s *Session) turnOn(v variant) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.variant = withSender
+	s.variant |= v
+}
+
+// variantFor is what the session gets of a publication. The caller holds s.mu.
+func (s *Session) variantFor(p *publication) variant {
+	if p.publisher != s {
+		return s.variant &^ withOwn
+	}
+	return s.variant
 }
 
 // encode makes the frame for subscribers with these patterns, in bytewise order.
@@ -31,10 +41,9 @@ func (p *publication) encode(patterns []string, v variant) *frame {
 		data := make([]byte, 0, wire.DeliverLen(p.tenant, p.channel, p.payload, patterns))
 		f.data = wire.AppendDeliver(data, p.tenant, p.channel, p.payload, patterns)
 	} else {
-		f.data = appendFields(&wire.Deliver{
-			HasSender: true, Sender: p.sender,
-			Tenant: p.tenant, Channel: p.channel, Payload: p.payload, Patterns: patterns,
-		})
+		d := wire.Deliver{Tenant: p.tenant, Channel: p.channel, Payload: p.payload, Patterns: patterns}
+		p.addFields(&d, v)
+		f.data = appendFields(&d)
 	}
 	p.pace.work.encoded(f)
 	return f
@@ -46,12 +55,19 @@ func (p *publication) encodeKept(at wire.Position, pattern string, v variant) *f
 		Stored: true, Position: at,
 		Tenant: p.tenant, Channel: p.channel, Payload: p.payload, Patterns: []string{pattern},
 	}
-	if v == withSender {
-		d.HasSender, d.Sender = true, p.sender
-	}
+	p.addFields(&d, v)
 	f := &frame{data: appendFields(&d), kind: Binary, kept: true, at: p.at, caps: p.caps}
 	p.pace.work.encoded(f)
 	return f
+}
+
+func (p *publication) addFields(d *wire.Deliver, v variant) {
+	if v&withSender != 0 {
+		d.HasSender, d.Sender = true, p.sender
+	}
+	if v&withOwn != 0 {
+		d.Own, d.Key = true, p.key
+	}
 }
 
 func appendFields(d *wire.Deliver) []byte {

@@ -75,9 +75,7 @@ func (s *Session) frameToOne(p *publication, set *patternSet) (f *frame, credite
 		return nil, nil, true
 	}
 	d := wire.Deliver{ToOne: true, Tenant: p.tenant, Channel: p.channel, Payload: p.payload, Patterns: patterns}
-	if s.variant == withSender {
-		d.HasSender, d.Sender = true, p.sender
-	}
+	p.addFields(&d, s.variantFor(p))
 	f = &frame{data: appendFields(&d), kind: Binary, kept: true, at: p.at, caps: p.caps}
 	p.pace.work.encoded(f)
 	return f, credited, true

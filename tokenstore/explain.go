@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/millrace/millrace/pubsub/pattern"
@@ -78,6 +79,40 @@ func (a *Access) ExplainDenied(action, tenant, channel string) (reason string) {
 		e = explainSubscribe(a, q, subscribeRules)
 	}
 	return e.Reason
+}
+
+// Denial says to a client that a token does not allow what it asked for, as in ExplainDenied: which rules of
+// this kind it has in the tenant or, if it does not name that, which tenants. These are no more than a line has
+// room for, with one more that is cut then.
+func (a *Access) Denial(action, tenant, channel string) (kind wire.DenialKind, names []string) {
+	grants := findTenant(&a.right.tenants, tenant)
+	if grants == 0 {
+		if names = a.Tenants; len(a.right.tenants.ends) > len(names) {
+			names = append(slices.Clip(names), wire.DenialCut)
+		}
+		return wire.DeniedTenants, names
+	}
+	l := subscribeRules
+	switch action {
+	case "pub":
+		l = publishRules
+	case "who":
+		l = presenceRules
+	case "rsub":
+		if p, err := pattern.Parse(channel); err == nil && a.CanSubscribe(tenant, p) {
+			l = historyRules
+		}
+	}
+	size := 0
+	for g := range eachBit(grants) {
+		for _, text := range l.rules(&a.right.grants[g]).All() {
+			names = append(names, text)
+			if size += len(text) + 1; size > wire.MaxLine {
+				return wire.DeniedRules, names
+			}
+		}
+	}
+	return wire.DeniedRules, names
 }
 
 // Description is what an operator can know of a token.

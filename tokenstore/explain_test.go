@@ -1,6 +1,7 @@
 package tokenstore_test
 
 import (
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -88,6 +89,37 @@ func TestExplain(t *testing.T) {
 			q.TokenID, q.Access = "", a
 			equal(t, "by Access, and by id", b.Explain(t.Context(), q), byID)
 		})
+	}
+}
+
+// What a client is told that was refused: the rules of the kind that it lacks in this tenant, or the token's tenants.
+func TestDenial(t *testing.T) {
+	b := newTestbed(t, tokenstore.Config{})
+	right := twoGrants()
+	right.TenantGrants[1].AllowChannelsHistory, right.TenantGrants[1].AllowChannelsPresence = []string{"old"}, []string{"here.#"}
+	for i := range 256 { // more than a line has room for
+		right.TenantGrants[2].AllowChannelsPub = append(right.TenantGrants[2].AllowChannelsPub, fmt.Sprint("channel.", i))
+	}
+	a := b.access(t, right)
+	for ask, want := range map[[3]string]string{
+		{"pub", "both", "no"}: "1 [a.* b c.#]", {"sub", "one", "no"}: "1 [a.#]", {"join", "two", "no"}: "1 [x.? y.(eu|us*)]",
+		{"who", "both", "no"}: "1 [here.#]", {"rsub", "two", "no"}: "1 [x.? y.(eu|us*)]", {"rsub", "two", "x.a"}: "1 [old]",
+		{"sub", "mute", "no"}: "1 []", {"pub", "other", "no"}: "2 [one both two mute]",
+	} {
+		kind, names := a.Denial(ask[0], ask[1], ask[2])
+		if got := fmt.Sprint(kind, " ", names); got != want {
+			t.Errorf("%v: got %s, want %s", ask, got, want)
+		}
+	}
+	if _, names := a.Denial("pub", "mute", "no"); len(names) < 50 || len(names) > 150 {
+		t.Errorf("%d of 256 rules are gathered", len(names))
+	}
+	many := twoGrants()
+	for i := range tokenstore.MaxListedTenants {
+		many.TenantGrants[0].TenantIDs = append(many.TenantGrants[0].TenantIDs, fmt.Sprint("t", i))
+	}
+	if _, names := b.access(t, many).Denial("pub", "other", "no"); len(names) != tokenstore.MaxListedTenants+1 || names[len(names)-1] != "..." {
+		t.Errorf("tenants %v", names)
 	}
 }
 

@@ -44,6 +44,9 @@ type Message struct {
 	// matter.
 	Owner string
 
+	// Mark is what Kept.Mark of this message shall be, in a [Shared] store; 0: it needs none.
+	Mark uint64
+
 	// Stored is called once, from any goroutine and perhaps before Append returns. It
 	// does not block, and calls no method of the store.
 	Stored func(m *Message, r Result)
@@ -64,6 +67,7 @@ type Kept struct {
 	Channel  string
 	Payload  []byte // shared, never to be changed
 	Sender   []byte // likewise; empty: the token had no subject, or an earlier version stored it
+	Mark     uint64 // of what a [Follower] receives: Message.Mark; 0: none
 }
 
 // Query asks for a page of a tenant's messages in a history.
@@ -92,6 +96,8 @@ type Page struct {
 	// and that may match the query's pattern. It says nothing of removals at Query.After
 	// or before, and may be behind Through. N is 0: there is none.
 	Removed wire.Position
+	// Why Removed was; empty: not known.
+	Why wire.GapReason
 	// Work is how long the store has searched, without what it waited for. It is for the tenant to
 	// pay, also after an error, with which nothing else of the page holds; 0: not known.
 	Work time.Duration

@@ -48,7 +48,7 @@ func (b *Broker) publishRandom(m pubsub.Message, asking []edgeID) error {
 	}
 	c.waiting = append(c.waiting, waitingMessage{pubsub.Message{
 		Tenant: bytes.Clone(m.Tenant), Channel: bytes.Clone(m.Channel), Payload: bytes.Clone(m.Payload), Sender: bytes.Clone(m.Sender), Delivery: m.Delivery,
-		Issuer: m.Issuer,
+		Issuer: m.Issuer, Publisher: m.Publisher,
 	}, asking})
 	return nil
 }

@@ -60,7 +60,7 @@ func (s *Store) load() error {
 			for _, tenant := range k.Index.Tenants() {
 				at := k.Index.Head(tenant)
 				at.N, at.T = at.N+skip, max(at.T, uint64(now.UnixMilli()))
-				k.Index.Skip(tenant, at)
+				k.Index.Skip(tenant, at, wire.GapLost)
 			}
 		}
 		for shrinking := k.Index.AfterRestore(); !shrinking.Step(k.Index, now); {

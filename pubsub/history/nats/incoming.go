@@ -27,6 +27,7 @@ type received struct {
 	key     string
 	sender  []byte
 	owner   string
+	mark    uint64
 	trim    string // the number of a trimNote
 	invalid bool   // its sender is none
 }
@@ -123,6 +124,7 @@ func (in *incoming) next() (*received, error) {
 		r.key = header.Get(jetstream.MsgIDHeader)
 		r.sender, r.invalid = parseSender(header)
 		r.owner = parseOwner(header)
+		r.mark = parseMark(header)
 		r.trim = header.Get(headerTrim)
 		if in.headers {
 			r.size = 0

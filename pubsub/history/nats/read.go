@@ -194,7 +194,7 @@ func (st *stream) lost(ctx context.Context, tenant string, p wire.Position) erro
 		return nil
 	}
 	to := st.times.at(min(first-1, st.last.n))
-	st.index.RaiseFloors(to)
+	st.index.RaiseFloors(to, wire.GapUnknown)
 	for _, tenant := range st.index.Tenants() {
 		st.index.RemoveTo(tenant, to.N)
 	}

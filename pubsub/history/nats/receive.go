@@ -26,7 +26,7 @@ func (st *stream) receive(m *received) {
 	jumped := wire.Position{}
 	if m.n > st.last.n+1 { // messages that came between were removed, of any tenant
 		jumped = wire.Position{Epoch: st.epoch, N: m.n - 1, T: max(st.head.T, 1)}
-		st.index.RaiseFloors(jumped)
+		st.index.RaiseFloors(jumped, wire.GapBehind)
 	}
 	kept := st.take(m, false)
 	at := st.positionOf(m.place)
@@ -69,7 +69,7 @@ func (st *stream) take(m *received, loading bool) *keptMessage {
 	}
 	now := time.Now()
 	st.index.Expire(now, expireEach)
-	kept := &keptMessage{string(tenant), history.Kept{Position: at, Channel: string(channel), Payload: m.payload, Sender: m.sender}}
+	kept := &keptMessage{string(tenant), history.Kept{Position: at, Channel: string(channel), Payload: m.payload, Sender: m.sender, Mark: m.mark}}
 	e := st.index.Add(m.owner, kept.tenant, channel, at, m.sender, nil, st.sizeOf(m, kept.tenant, channel))
 	if !e.Removed() && !loading {
 		st.cache.add(e, m.payload)
@@ -106,6 +106,9 @@ func (st *stream) sizeOf(m *received, tenant string, channel []byte) int {
 	if m.owner != "" {
 		stored += ownerOverhead + len(m.owner)
 	}
+	if m.mark != 0 {
+		stored += markOverhead
+	}
 	if n := st.record.Messages; st.index.Kept(tenant, channel) >= n {
 		stored = stored * (n + slack(n)) / n
 	}
@@ -134,8 +137,10 @@ func (st *stream) takeNote(m *received, rest string, at wire.Position, loading b
 		return
 	}
 	var tenant, channel string
+	why := wire.GapUnknown
 	switch {
 	case strings.HasPrefix(rest, purgeToken):
+		why = wire.GapPurged
 		tenant, channel = splitNote(rest[len(purgeToken):])
 		st.purgeIndex(tenant, channel, string(m.payload))
 	case !strings.HasPrefix(rest, floorToken): // a mark
@@ -144,9 +149,9 @@ func (st *stream) takeNote(m *received, rest string, at wire.Position, loading b
 	switch {
 	case !loading:
 	case tenant == "":
-		st.index.RaiseFloors(at)
+		st.index.RaiseFloors(at, why)
 	default:
-		st.index.Skip(tenant, at)
+		st.index.Skip(tenant, at, why)
 	}
 }
 

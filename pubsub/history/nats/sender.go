@@ -1,6 +1,8 @@
 package nats
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 
 	client "github.com/nats-io/nats.go"
@@ -44,7 +46,29 @@ func headerOf(m *history.Message, owner string) client.Header {
 		}
 		h.Set(headerOwner, owner)
 	}
+	if m.Mark != 0 {
+		if h == nil {
+			h = client.Header{}
+		}
+		h.Set(headerMark, fmt.Sprintf("%016x", m.Mark))
+	}
 	return h
+}
+
+// headerMark is the header that says which publish of its edge a message is, where that matters; see
+// history.Message.
+const headerMark = "Millrace-Mark"
+
+// markOverhead is what the header takes, like senderOverhead.
+const markOverhead = len(headerMark) + 2 + 16 + 2 + len("NATS/1.0\r\n") + len("\r\n")
+
+// parseMark returns the mark of a message; 0: it has none.
+func parseMark(h client.Header) uint64 {
+	mark, err := strconv.ParseUint(h.Get(headerMark), 16, 64)
+	if err != nil {
+		return 0
+	}
+	return mark
 }
 
 // parseOwner returns the owner of a message's tenant; empty: it is not known.

@@ -176,7 +176,7 @@ func (st *stream) load(ctx context.Context, r *record, mark uint64) error {
 		}
 		st.mu.Lock()
 		if st.last.n == 0 { // what was before is gone
-			st.index.RaiseFloors(wire.Position{Epoch: st.epoch, N: m.place.n - 1, T: ms(m.place.time)})
+			st.index.RaiseFloors(wire.Position{Epoch: st.epoch, N: m.place.n - 1, T: ms(m.place.time)}, wire.GapUnknown)
 		}
 		st.take(m, true)
 		st.head = st.positionOf(m.place)
@@ -197,7 +197,7 @@ func (st *stream) load(ctx context.Context, r *record, mark uint64) error {
 	defer st.mu.Unlock()
 	st.fresh = true
 	if first := info.State.FirstSeq; first > 0 {
-		st.index.RaiseFloors(st.times.at(min(first-1, st.last.n)))
+		st.index.RaiseFloors(st.times.at(min(first-1, st.last.n)), wire.GapUnknown)
 	}
 	return nil
 }

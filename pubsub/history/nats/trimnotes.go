@@ -104,9 +104,9 @@ func (st *stream) takeTrim(n trimNote, at wire.Position, loading bool) {
 		st.trims.claim(n.payer, time.Now())
 		st.index.RemoveTo(n.payer.tenant, n.to)
 		if loading {
-			st.index.Skip(n.payer.tenant, at)
+			st.index.Skip(n.payer.tenant, at, wire.GapExpired)
 		}
 	case loading: // whoever that was about
-		st.index.RaiseFloors(at)
+		st.index.RaiseFloors(at, wire.GapExpired)
 	}
 }

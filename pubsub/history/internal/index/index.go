@@ -33,9 +33,10 @@ type History struct {
 	oldest   tenantHeap // tenants with messages, the one with the oldest message first
 	bytes    int64
 	messages int
-	base     place  // the highest number and time of the tenants that were forgotten: new ones begin there
-	raised   place  // counts as removed of every tenant; see RaiseFloors
-	opened   uint64 // when the store was opened, and before the last time; see Opened
+	base     place          // the highest number and time of the tenants that were forgotten: new ones begin there
+	raised   place          // counts as removed of every tenant; see RaiseFloors
+	why      wire.GapReason // of raised
+	opened   uint64         // when the store was opened, and before the last time; see Opened
 	before   uint64
 	forgot   func(tenant string)
 
@@ -57,12 +58,13 @@ type Tenant struct {
 	history *History
 	name    string
 	head    wire.Position
-	floor   place    // the last message that age, size or a purge has removed
-	marks   []place  // ascending; see Opened
-	entries []*Entry // ascending; some were removed since, by the limit of their channel
-	first   int      // index of the first entry that was not taken off the front
-	shorter *shorter // a list in place of entries, while it is made; nil: none is
-	live    int      // entries that were not removed
+	floor   place          // the last message that age, size or a purge has removed
+	why     wire.GapReason // of floor; empty: not known
+	marks   []place        // ascending; see Opened
+	entries []*Entry       // ascending; some were removed since, by the limit of their channel
+	first   int            // index of the first entry that was not taken off the front
+	shorter *shorter       // a list in place of entries, while it is made; nil: none is
+	live    int            // entries that were not removed
 	bytes   int64
 
 	channels map[string]*Channel
@@ -83,6 +85,13 @@ type place struct{ n, t uint64 }
 func (p *place) raise(to place) {
 	if to.n > p.n {
 		*p = to
+	}
+}
+
+// raiseFloor raises the floor of a tenant.
+func (t *Tenant) raiseFloor(at place, why wire.GapReason) {
+	if at.n > t.floor.n {
+		t.floor, t.why = at, why
 	}
 }
 
@@ -189,10 +198,10 @@ func (h *History) Restore(tenant string, channel []byte, at wire.Position, sende
 
 // Skip moves the head of a tenant on, and counts all up to it as removed: messages may be
 // missing that readers have seen.
-func (h *History) Skip(tenant string, to wire.Position) {
+func (h *History) Skip(tenant string, to wire.Position, why wire.GapReason) {
 	t := h.tenant(tenant)
 	t.head = to
-	t.floor.raise(place{to.N, to.T})
+	t.raiseFloor(place{to.N, to.T}, why)
 }
 
 // SetFloors sets what a store has remembered of a tenant, before its messages are read:
@@ -211,7 +220,7 @@ func (h *History) SetChannelFloor(tenant, channel string, floor wire.Position) {
 	if c := t.channels[channel]; c != nil {
 		t.raise(c, at)
 	} else {
-		t.floor.raise(at)
+		t.raiseFloor(at, wire.GapExpired)
 	}
 }
 
@@ -219,7 +228,8 @@ func (h *History) SetChannelFloor(tenant, channel string, floor wire.Position) {
 // limits of channels aside.
 func (h *History) Floor(tenant string) wire.Position {
 	if t := h.tenants[tenant]; t != nil {
-		return h.position(t.lostTo())
+		lost, _ := t.lostTo()
+		return h.position(lost)
 	}
 	return h.position(h.base)
 }

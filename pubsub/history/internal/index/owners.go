@@ -3,6 +3,8 @@ package index
 import (
 	"container/heap"
 	"strings"
+
+	"github.com/millrace/millrace/wire"
 )
 
 // owner is whom tenants belong to: an issuer of tokens, who can have any number of them. Empty is
@@ -60,7 +62,7 @@ func (t *Tenant) leaveOwner() {
 	} else {
 		from.idle.remove(t)
 	}
-	t.floor.raise(from.raised)
+	t.raiseFloor(from.raised, wire.GapExpired)
 	from.bytes -= t.bytes
 	if len(from.oldest)+from.idle.n == 0 {
 		delete(t.history.owners, from.name)

@@ -69,7 +69,7 @@ func (g *Paging) read(h *History, up wire.Position) (done bool) {
 	g.Page.Through, g.raises = p.Through, p.raises
 	// What was removed since, of what the page has, is not missing.
 	if g.steps == 0 || p.Removed.N > max(g.query.After, g.Page.Removed.N) {
-		g.Page.Removed = p.Removed
+		g.Page.Removed, g.Page.Why = p.Removed, p.Why
 	}
 	g.Entries = append(g.Entries, p.Entries...)
 	for _, e := range p.Entries {

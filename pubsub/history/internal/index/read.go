@@ -67,7 +67,8 @@ func (h *History) Before(tenant, channel string, n int) (after, removed uint64) 
 		return t.head.N, t.head.N
 	}
 	e := c.entries[max(0, len(c.entries)-n)]
-	return e.N - 1, max(t.lostTo().n, c.floor.n)
+	lost, _ := t.lostTo()
+	return e.N - 1, max(lost.n, c.floor.n)
 }
 
 // Page is [history.Page] with entries in place of messages.
@@ -75,6 +76,7 @@ type Page struct {
 	Entries []*Entry
 	Through wire.Position
 	Removed wire.Position
+	Why     wire.GapReason
 	Long    bool // the search was long: there may be more after Through, and room for it
 
 	raises uint64 // of its tenant, then
@@ -88,7 +90,8 @@ func (h *History) read(q *history.Query, since *uint64) Page {
 		head := h.Head(q.Tenant)
 		return Page{Through: head, Removed: head}
 	}
-	p := &page{Page: Page{Through: t.head, Removed: h.position(t.removedTo(q, since)), raises: t.raises}, query: q}
+	removed, why := t.removedTo(q, since)
+	p := &page{Page: Page{Through: t.head, Removed: h.position(removed), Why: why, raises: t.raises}, query: q}
 	switch {
 	case literal(q.Pattern):
 		p.readChannel(t.channels[q.Pattern.String()])
@@ -101,9 +104,17 @@ func (h *History) read(q *history.Query, since *uint64) Page {
 // literal reports whether a pattern is a channel.
 func literal(p pattern.Pattern) bool { return p.Shape() == 0 }
 
-// removedTo is [history.Page].Removed; since is that of read.
-func (t *Tenant) removedTo(q *history.Query, since *uint64) place {
-	removed := t.lostTo()
+// removedTo is [history.Page].Removed, and why; since is that of read.
+func (t *Tenant) removedTo(q *history.Query, since *uint64) (removed place, why wire.GapReason) {
+	lost, why := t.lostTo()
+	if removed = t.rolledTo(q, since, lost); removed.n > lost.n {
+		why = wire.GapExpired
+	}
+	return removed, why
+}
+
+// rolledTo is a place or, if that is behind it, the last one that channels' own limits have removed.
+func (t *Tenant) rolledTo(q *history.Query, since *uint64, removed place) place {
 	if literal(q.Pattern) {
 		if c := t.channels[q.Pattern.String()]; c != nil {
 			removed.raise(c.floor)

@@ -1,6 +1,10 @@
 package index
 
-import "container/heap"
+import (
+	"container/heap"
+
+	"github.com/millrace/millrace/wire"
+)
 
 // roll removes the oldest messages of a channel that has more than it may, up to MaxStep.
 func (t *Tenant) roll(c *Channel) {
@@ -48,7 +52,7 @@ func (h *History) isTooLarge() bool { return h.bytes > h.limits.Size && h.messag
 // removeFirst removes the oldest message of a tenant, for all channels: who stands before
 // it has missed it.
 func (t *Tenant) removeFirst(e *Entry) {
-	t.floor.raise(e.place())
+	t.raiseFloor(e.place(), wire.GapExpired)
 	t.remove(e)
 	t.compact(compactEach)
 }

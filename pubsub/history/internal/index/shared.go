@@ -13,18 +13,24 @@ func (h *History) OnShrink(f func(owner, tenant string, e *Entry) bool) { h.shri
 // RaiseFloors counts all up to a position as removed, of every tenant: messages may be
 // missing that the index has never seen. It does not look at the tenants: it may be called
 // for every few messages.
-func (h *History) RaiseFloors(to wire.Position) {
+func (h *History) RaiseFloors(to wire.Position, why wire.GapReason) {
 	at := place{to.N, to.T}
 	h.base.raise(at)
-	h.raised.raise(at)
+	if at.n > h.raised.n {
+		h.raised, h.why = at, why
+	}
 }
 
-// lostTo is the last message of a tenant that was removed, the limits of channels aside.
-func (t *Tenant) lostTo() place {
-	at := t.floor
-	at.raise(t.history.raised)
-	at.raise(t.owner.raised)
-	return at
+// lostTo is the last message of a tenant that was removed, the limits of channels aside, and why.
+func (t *Tenant) lostTo() (at place, why wire.GapReason) {
+	at, why = t.floor, t.why
+	if h := t.history; h.raised.n > at.n {
+		at, why = h.raised, h.why
+	}
+	if t.owner.raised.n > at.n {
+		at, why = t.owner.raised, wire.GapExpired
+	}
+	return at, why
 }
 
 // RaiseOwnerFloors is RaiseFloors for the tenants of an owner, for those that are not known yet, and for those of
@@ -49,7 +55,7 @@ func (h *History) RaiseFirstFloors(at func(n uint64) wire.Position) {
 	}
 	for _, t := range h.oldest {
 		to := at(min(h.ofOwners, t.entries[t.first].N-1))
-		t.floor.raise(place{to.N, to.T})
+		t.raiseFloor(place{to.N, to.T}, wire.GapExpired)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/millrace/millrace/pubsub/history"
+	"github.com/millrace/millrace/wire"
 )
 
 // MaxStep is how many messages, or tenants, one step removes or looks at, at most. What goes
@@ -64,7 +65,7 @@ func (p *Purge) Step() (done bool) {
 			p.until = t.head.N
 		}
 		if e := p.next(t); e != nil && e.N <= p.until {
-			t.floor.raise(e.place())
+			t.raiseFloor(e.place(), wire.GapPurged)
 			t.remove(e)
 			p.Removed++
 			continue
