@@ -126,7 +126,7 @@ func TestPackagedCaddyfiles(t *testing.T) {
 		own := strings.NewReplacer("admin unix//run/millrace/admin.sock", "", "8080", strconv.Itoa(port), ", https://localhost, https://127.0.0.1", "",
 			"{$MILLRACE_HOST:localhost}", fmt.Sprintf("http://localhost:%d", loopback.FreePort(t)),
 			"\nedge.example.com", fmt.Sprintf("\nhttp://edge.example.com:%d", loopback.FreePort(t)),
-			"/var/lib/millrace/tokens", t.TempDir()).Replace(string(text))
+			"/var/lib/millrace/tokens", t.TempDir(), "/var/lib/millrace/histories", t.TempDir()).Replace(string(text))
 		config, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(strings.Replace(own, "{\n", "{\n\tadmin off\n", 1)), nil)
 		must(t, err)
 		must(t, caddy.Load(config, true))

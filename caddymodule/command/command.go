@@ -47,6 +47,7 @@ func setUp(root *cobra.Command) {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return exit(cmd, usageError{err}) })
 	group(root,
 		devCommand(),
+		caddyfileCommand(),
 		masterTokenCommand(),
 		tokenCommand(),
 		backupCommand(),

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -72,7 +73,7 @@ func TestUsageErrors(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "allowed: dev, master-token, token, backup, restore, edges, connections, refused, disconnect, drain, undrain, ready, history, presence, subscribe, publish"},
+		{nil, "allowed: dev, caddyfile, master-token, token, backup, restore, edges, connections, refused, disconnect, drain, undrain, ready, history, presence, subscribe, publish"},
 		{[]string{"tokens"}, `unknown command "tokens"; allowed: dev`},
 		{[]string{"token"}, "allowed: issue, list, revoke, refresh, explain"},
 		{[]string{"master-token", "make"}, "allowed: create, list, update, rotate, delete"},
@@ -127,6 +128,10 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"dev", "--token"}, "--token goes with --json"},
 		{[]string{"dev", "--port", "0", "--admin", "unix//" + strings.Repeat("x", 103)}, "--admin: the path of its socket has 104 bytes, allowed: 103"},
 		{[]string{"dev", "here"}, "wrong number of arguments"},
+		{[]string{"caddyfile"}, "wrong number of arguments; allowed: millrace pubsub caddyfile <host>"},
+		{[]string{"caddyfile", "https://edge.example.com/ws"}, `"https://edge.example.com/ws": must be a host name like edge.example.com`},
+		{[]string{"caddyfile", ":443"}, "must be a host name"},
+		{[]string{"caddyfile", "{$HOST}"}, "must be a host name"},
 	} {
 		args := tt.args
 		if len(args) > 0 && args[0] == "dev" {
@@ -222,5 +227,22 @@ func TestTokenInAFileBesideTheEnvironment(t *testing.T) {
 	t.Setenv(tokenVariable, "")
 	if token, err := readSubject(&cmd); token != testAccess {
 		t.Errorf("from the file alone: %v", err)
+	}
+}
+
+// The commands of docs/production.md exist, with their flags.
+func TestProductionPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/production.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := regexp.MustCompile("`millrace pubsub ([^`<>]*)").FindAllSubmatch(page, -1)
+	if len(commands) < 6 {
+		t.Fatalf("the page has %d commands", len(commands))
+	}
+	for _, m := range commands {
+		if got := run(t.Context(), "", append(strings.Fields(string(m[1])), "--help")...); got.code != 0 || !strings.Contains(got.out, "Usage:\n") {
+			t.Errorf("%s: exit code %d, %s%s", m[1], got.code, got.out, got.err)
+		}
 	}
 }

@@ -129,7 +129,7 @@ func (d *devEdge) makeDir(dir string) error {
 	if _, ok := caddyQuote(d.dir); !ok {
 		return usagef("--dir: the folder's path must not contain braces, backticks or line breaks")
 	}
-	for _, folder := range []string{d.dir, d.storage(), d.tokens()} {
+	for _, folder := range []string{d.dir, d.storage(), d.tokens(), d.histories()} {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return fmt.Errorf("--dir: %w", err)
 		}
@@ -137,9 +137,10 @@ func (d *devEdge) makeDir(dir string) error {
 	return nil
 }
 
-func (d *devEdge) storage() string { return filepath.Join(d.dir, "caddy") }
-func (d *devEdge) tokens() string  { return filepath.Join(d.dir, "tokens") }
-func (d *devEdge) logFile() string { return filepath.Join(d.dir, "edge.log") }
+func (d *devEdge) storage() string   { return filepath.Join(d.dir, "caddy") }
+func (d *devEdge) tokens() string    { return filepath.Join(d.dir, "tokens") }
+func (d *devEdge) histories() string { return filepath.Join(d.dir, "histories") }
+func (d *devEdge) logFile() string   { return filepath.Join(d.dir, "edge.log") }
 
 // rootFile is the certificate of the edge's own authority.
 func (d *devEdge) rootFile() string {
@@ -185,7 +186,7 @@ func (d *devEdge) run(cmd *cobra.Command) error {
 		return err
 	}
 	<-ctx.Done()
-	cmd.PrintErrln("Stopping: connected clients have 7 seconds to leave. Press Ctrl+C again to stop at once.")
+	cmd.PrintErrln("Stopping: connected clients have 10 seconds to leave. Press Ctrl+C again to stop at once.")
 	select {}
 }
 

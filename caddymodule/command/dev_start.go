@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	_ "embed"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -15,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"text/template"
 	"time"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig"
@@ -25,11 +23,6 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-//go:embed dev.Caddyfile
-var devCaddyfile string
-
-var devTemplate = template.Must(template.New("dev.Caddyfile").Parse(devCaddyfile))
-
 // config returns the edge's configuration as JSON for Caddy.
 func (d *devEdge) config(bind string) ([]byte, error) {
 	quoted := func(s string) string {
@@ -37,10 +30,10 @@ func (d *devEdge) config(bind string) ([]byte, error) {
 		return q
 	}
 	var text bytes.Buffer
-	err := devTemplate.Execute(&text, map[string]any{
+	err := edgeTemplates.ExecuteTemplate(&text, "dev.Caddyfile", map[string]any{
 		"Admin": quoted(d.admin), "Bind": bind,
 		"HTTPPort": d.httpPort, "HTTPSPort": d.httpsPort,
-		"Storage": quoted(d.storage()), "Tokens": quoted(d.tokens()), "Log": quoted(d.logFile()),
+		"Storage": quoted(d.storage()), "Tokens": quoted(d.tokens()), "Histories": quoted(d.histories()), "Log": quoted(d.logFile()),
 		"Operator": devOperator, "Hash": quoted(hashRandom(d.password)),
 	})
 	if err != nil {

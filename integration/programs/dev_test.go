@@ -49,9 +49,9 @@ func TestDev(t *testing.T) {
 	x.Stop(t, syscall.SIGINT)
 
 	// All data is in its folder, closed to others, and without tokens; none is in the home folder.
-	kept := x.run(t, "cd '"+x.Dir+"'; ls -A \"$HOME\"; find . caddy tokens -prune -perm 700; test -s edge.log",
+	kept := x.run(t, "cd '"+x.Dir+"'; ls -A \"$HOME\"; find . caddy histories tokens -prune -perm 700; test -s edge.log",
 		"! grep -E '"+harness.AccessToken.String()+"|"+harness.MasterToken.String()+"' edge.log")
-	if kept != ".\ncaddy\ntokens\n" {
+	if kept != ".\ncaddy\nhistories\ntokens\n" {
 		t.Errorf("in the home folder, closed, and of tokens in the log: %s", kept)
 	}
 
@@ -63,6 +63,11 @@ func TestDev(t *testing.T) {
 		t.Errorf("the second start shows a master token, or no access token but %q:\n%s", a, second)
 	}
 	issues("Issue an access token") // with a master token made for it
+	// What was published before is there: the step without its publish.
+	again := regexp.MustCompile(`.* publish .*\n`).ReplaceAllString(x.step(t, "Come later and miss nothing"), "exec ")
+	late := x.start(t, "chat.hall Said before you came\n", again)
+	late.Signal(syscall.SIGINT)
+	late.ExitCode()
 	out, err := x.Command().CombinedOutput()
 	if want := fmt.Sprintf("port %d is in use", x.Ports[0]); err == nil || !strings.Contains(string(out), want) {
 		t.Errorf("a third start: got %v, want %q:\n%s", err, want, out)

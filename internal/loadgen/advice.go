@@ -20,9 +20,9 @@ const (
 // sampleChannel is as long as the channel of a run.
 const sampleChannel = "bench.0000"
 
-// defaultCaps are the default caps of an edge, KB/s: that of a token which names none, and
-// the maximum.
-var defaultCaps = []int{8, 16384}
+// usualCaps are caps of a token which names none, KB/s: those of an edge without options and
+// of `pubsub dev`, and the maximum.
+var usualCaps = []int{8, 128, 1024, 16384}
 
 // Advise implements Adviser: a rate that equals a cap of the token says nothing
 // about the edge.
@@ -53,7 +53,7 @@ func (d *edgeDriver) Advise(o Options, r *Result) error {
 		received = kb(r.DeliveriesPerSecond/float64(o.Subscribers), out)
 		sent = kb(r.DeliveriesPerSecond/float64(o.Subscribers), in)
 	}
-	caps := defaultCaps
+	caps := usualCaps
 	if t.CapKBPerSec > 0 {
 		caps = []int{t.CapKBPerSec}
 	}
