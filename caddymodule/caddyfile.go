@@ -39,6 +39,9 @@ func init() {
 	registerDirective("pubsub_openapi", plainDirective(func() []caddyhttp.MiddlewareHandler {
 		return []caddyhttp.MiddlewareHandler{new(handler.OpenAPI)}
 	}))
+	registerDirective("pubsub_sdk", plainDirective(func() []caddyhttp.MiddlewareHandler {
+		return []caddyhttp.MiddlewareHandler{new(handler.SDK)}
+	}))
 	registerDirective("pubsub", plainDirective(func() []caddyhttp.MiddlewareHandler {
 		return []caddyhttp.MiddlewareHandler{new(handler.Ping), new(handler.Tokens), new(handler.WebSocket), new(handler.WebTransport)}
 	}))
@@ -46,7 +49,7 @@ func init() {
 	// The guard before everything, the others before whatever answers all paths:
 	// `handle`, `respond`, `reverse_proxy`, `file_server`.
 	httpcaddyfile.RegisterDirectiveOrder("pubsub_guard", httpcaddyfile.Before, "tracing")
-	for _, d := range []string{"pubsub", "pubsub_ping", "pubsub_ready", "pubsub_tokens", "pubsub_websocket", "pubsub_webtransport", "pubsub_edges", "pubsub_console", "pubsub_openapi"} {
+	for _, d := range []string{"pubsub", "pubsub_ping", "pubsub_ready", "pubsub_tokens", "pubsub_websocket", "pubsub_webtransport", "pubsub_edges", "pubsub_console", "pubsub_openapi", "pubsub_sdk"} {
 		httpcaddyfile.RegisterDirectiveOrder(d, httpcaddyfile.Before, "handle")
 	}
 }

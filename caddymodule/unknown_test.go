@@ -22,7 +22,7 @@ import (
 // whatever the version of HTTP and while it drains, too; and what others' routes answer stays.
 func TestUnknownRequests(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
-	sites, everyHost := loopback.FreePort(t), loopback.FreePort(t)
+	sites, everyHost, sdk := loopback.FreePort(t), loopback.FreePort(t), loopback.FreePort(t)
 	config, _, err := caddyconfig.GetAdapter("caddyfile").Adapt(fmt.Appendf(nil, `{
 		admin off
 		default_bind 127.0.0.1
@@ -51,7 +51,10 @@ func TestUnknownRequests(t *testing.T) {
 	}
 	http://:%[2]d {
 		pubsub_ready
-	}`, sites, everyHost), map[string]any{"filename": "Caddyfile"})
+	}
+	http://:%[3]d {
+		pubsub_sdk
+	}`, sites, everyHost, sdk), map[string]any{"filename": "Caddyfile"})
 	must(t, err)
 	must(t, caddy.Load(config, true))
 	t.Cleanup(func() { noError(t, caddy.Stop()) })
@@ -87,6 +90,8 @@ func TestUnknownRequests(t *testing.T) {
 			expect(sites, host, "/ready", 421, `"misdirected_request"`)
 			expect(everyHost, host, "/ready", ready, body)
 			expect(everyHost, host, "/unknown", 404, `"not_found"`)
+			expect(sdk, host, "/sdk/millrace.js", 200, "var millrace=(")
+			expect(sdk, host, "/sdk/index.js", 404, `"not_found"`)
 		}
 		if status, _ := request(t, everyHost, "OPTIONS", "1.0", "", "/ready"); status != ready { // as HAProxy asks
 			t.Errorf("OPTIONS /ready is answered %d, want %d", status, ready)

@@ -48,6 +48,7 @@ func setUp(root *cobra.Command) {
 	group(root,
 		devCommand(),
 		caddyfileCommand(),
+		sdkCommand(),
 		masterTokenCommand(),
 		tokenCommand(),
 		backupCommand(),

@@ -73,7 +73,7 @@ func TestUsageErrors(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "allowed: dev, caddyfile, master-token, token, backup, restore, edges, connections, refused, disconnect, drain, undrain, ready, history, presence, subscribe, publish"},
+		{nil, "allowed: dev, caddyfile, sdk, master-token, token, backup, restore, edges, connections, refused, disconnect, drain, undrain, ready, history, presence, subscribe, publish"},
 		{[]string{"tokens"}, `unknown command "tokens"; allowed: dev`},
 		{[]string{"token"}, "allowed: issue, list, revoke, refresh, explain"},
 		{[]string{"master-token", "make"}, "allowed: create, list, update, rotate, delete"},
@@ -130,6 +130,8 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"dev", "here"}, "wrong number of arguments"},
 		{[]string{"caddyfile"}, "wrong number of arguments; allowed: millrace pubsub caddyfile <host>"},
 		{[]string{"caddyfile", "https://edge.example.com/ws"}, `"https://edge.example.com/ws": must be a host name like edge.example.com`},
+		{[]string{"sdk", "edge.example.com"}, `"edge.example.com": must be the origin of an edge`},
+		{[]string{"sdk", "https://edge.example.com/sdk"}, "must be the origin of an edge"},
 		{[]string{"caddyfile", ":443"}, "must be a host name"},
 		{[]string{"caddyfile", "{$HOST}"}, "must be a host name"},
 	} {

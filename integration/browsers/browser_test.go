@@ -35,6 +35,7 @@ func TestBrowser(t *testing.T) {
 		p = b.Open("no hash", page, script(b.T, "lacking_page.js")+`lacking("serverCertificateHashes")`)
 		p.See("#abilities", "It does not accept a certificate by its hash (serverCertificateHashes)")
 	})
+	firefox.Run(t, "SDK by script tags", func(b *browser.Browser) { scriptTagTest(b, d) })
 	chromium.Run(t, "demo whose edge stops and comes back", func(b *browser.Browser) { reconnectTest(b, d) })
 	chromium.Run(t, "WebTransport", webTransportTest)
 }
@@ -100,6 +101,29 @@ func reconnectTest(c *browser.Browser, d *harness.DevEdge) {
 	publish(p, "news.today", "after that")
 	p.See("#log", "after that")
 	d.Stop(c.T, syscall.SIGTERM)
+}
+
+// scriptTagTest loads the SDK into a page of another origin, by the tags that `pubsub sdk` prints, and
+// not where the file is another one than they say.
+func scriptTagTest(c *browser.Browser, d *harness.DevEdge) {
+	cli := func(args ...string) string {
+		cmd := exec.Command(harness.Program, append([]string{"pubsub"}, args...)...)
+		cmd.Env = append(d.Env, fmt.Sprintf("CADDY_ADMIN=localhost:%d", d.Ports[2]))
+		out, err := cmd.Output()
+		if err != nil {
+			c.T.Fatal(err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	origin := fmt.Sprintf("http://localhost:%d", d.Ports[1])
+	token := cli("token", "issue", "--tenant", "demo", "--pub", "#", "--sub", "#", "--quiet")
+	p := c.Open("script tag", fmt.Sprintf("http://127.0.0.1:%d/ping", d.Ports[1]), script(c.T, "script_tags.js"))
+	c.Expected = regexp.MustCompile(`sha384`) // what the browser says of the file that it refuses
+	var got string
+	p.Evaluate(&got, `sdkByTags(%s, %s, %s)`, cli("sdk", origin), origin, token)
+	if want := "script module refused"; got != want {
+		c.T.Errorf("the page says %q, want %q", got, want)
+	}
 }
 
 // script is a file for the browser under clients.
