@@ -35,11 +35,15 @@ func devCommand() *cobra.Command {
 		Use:   "dev",
 		Short: "Runs an edge for development on localhost, with tokens and the commands to try it",
 		Long: "Runs an edge for development on https://localhost:8443 and http://localhost:8080, only\n" +
-			"on loopback. It serves a page to try it in a browser, http://localhost:8080/demo, and a\n" +
-			"console to administer it, http://localhost:8080/console, and prints the console's password\n" +
-			"and the commands to try it in a terminal. It needs no root rights and changes no\n" +
-			"trust store. All its data is in one folder, which it names: by default millrace-dev in\n" +
-			"the user's cache folder, which is outside of any repository and can be deleted.\n\n" +
+			"on loopback. http://localhost:8080 is a page with two clients that are already connected;\n" +
+			"http://localhost:8080/console is a console to administer the edge. It prints the console's\n" +
+			"password, tokens, and commands to try it in a terminal. It needs no root rights and changes\n" +
+			"no trust store. All its data, also the messages of its history, is in one folder, which it\n" +
+			"names: by default millrace-dev in the user's cache folder, which is outside of any repository\n" +
+			"and can be deleted.\n\n" +
+			"Bandwidth, history and presence are those of the edge that `pubsub caddyfile` prints for\n" +
+			"production. Added are plain HTTP, a certificate authority of its own, tokens that allow\n" +
+			"everything in the tenant demo, the console, the pages and the description of the API.\n\n" +
 			"The first start creates a master token and shows it once; each start shows a new access\n" +
 			"token, which is valid for 24 hours.\n\n" +
 			"For tests, --port 0 takes free ports, an admin endpoint on a Unix socket, and without\n" +

@@ -25,9 +25,9 @@ func TestDev(t *testing.T) {
 	t.Parallel()
 	x := openTerminal(t)
 	first := x.Out.String()
-	demo := fmt.Sprintf("    demo   http://localhost:%d/demo, a page to try it in a browser\n", x.Ports[1])
-	if got := len(harness.MasterToken.FindAllString(first, -1)); got != 2 || !strings.Contains(first, demo) {
-		t.Errorf("%d times a master token, want twice: as it is, and in the tour; and %q:\n%s", got, demo, first)
+	page := fmt.Sprintf("Open http://localhost:%d/ : a page that is already live\n", x.Ports[1])
+	if got := len(harness.MasterToken.FindAllString(first, -1)); got != 2 || !strings.HasPrefix(first, page) {
+		t.Errorf("%d times a master token, want twice: as it is, and in the tour; and first %q:\n%s", got, page, first)
 	}
 	issues := func(heading string) {
 		t.Helper()
@@ -45,6 +45,9 @@ func TestDev(t *testing.T) {
 	}
 	subscribe.Await(subscribe.Out, "ERR:token_revoked")
 	issues("Another token")
+	if out := x.run(t, x.step(t, "Go to production")); !strings.Contains(out, "\nedge.example.com {\n") {
+		t.Errorf("the Caddyfile for production: %s", out)
+	}
 	checkAddresses(t, x)
 	x.Stop(t, syscall.SIGINT)
 
