@@ -1,5 +1,5 @@
 // Package demo is the page on which to try the edge of `pubsub dev` in a
-// browser. It gives an access token to whoever opens the page, so no
+// browser. It gives access tokens to whoever opens the page, so no
 // configuration may name it: its module exists in a process only after
 // [Register], which only the command dev calls.
 package demo
@@ -8,6 +8,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -23,25 +24,47 @@ import (
 	"github.com/millrace/millrace/tokenstore/rest"
 )
 
-// Where the page is, and where it gets its token. Its files are below PagePath.
+// Where the page with two clients is, the one to explore patterns, transports and deliveries,
+// and the calls of both. OldPath, which leads to the first one, has their files below it.
 const (
-	PagePath  = "/demo"
-	TokenPath = "/demo/token"
+	PagePath    = "/"
+	OldPath     = "/demo"
+	ExplorePath = "/demo/explore"
+	TokenPath   = "/demo/token"
+	RevokePath  = "/demo/revoke"
 )
 
 // The tenant and the lifetime of the page's tokens.
 const (
 	Tenant   = "demo"
-	Lifetime = 15 * time.Minute
+	Lifetime = time.Hour
 )
+
+// subjects are whose tokens the page may ask for: those of its two clients, and those of its
+// visitor, for code to copy and for exploring.
+var subjects = []string{"ada", "ben", "you"}
+
+// ErrNotGiven is the error of [Edge.Revoke] for a token that Issue has not issued.
+var ErrNotGiven = errors.New("the token is none of the demo page's")
+
+// A Token is what Issue issues.
+type Token struct {
+	Secret    string // the whole token
+	ID        string
+	ExpiresIn int64 // seconds from now
+}
 
 // An Edge is what the page connects to.
 type Edge struct {
 	HTTPPort, HTTPSPort int // on localhost
 
-	// Issue issues an access token for all channels of [Tenant] that is valid for
-	// [Lifetime]. It may be called concurrently.
-	Issue func(context.Context) (token string, expiresIn int64, err error)
+	// Issue issues an access token of a subject for all channels of [Tenant] that is valid
+	// for [Lifetime]. It may be called concurrently.
+	Issue func(ctx context.Context, subject string) (Token, error)
+
+	// Revoke revokes a token that Issue has issued, by its id, also in an earlier process.
+	// The error for any other is ErrNotGiven. It may be called concurrently.
+	Revoke func(ctx context.Context, id string) error
 
 	// Certificate returns the leaf that the HTTPS port serves at this moment.
 	// It may be called concurrently.
@@ -59,7 +82,7 @@ func Register(edge Edge) {
 	httpcaddyfile.RegisterDirectiveOrder("pubsub_demo", httpcaddyfile.Before, "handle")
 }
 
-// Handler serves the page at `/demo`, and its token at `/demo/token`. It has no
+// Handler serves the page at `/`, and its files and calls below `/demo`. It has no
 // options. It answers only on loopback, whatever listener it is put behind.
 type Handler struct {
 	edge   Edge
@@ -111,7 +134,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 // ServeHTTP implements [caddyhttp.MiddlewareHandler].
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	path := r.URL.EscapedPath()
-	if path != PagePath && !strings.HasPrefix(path, PagePath+"/") {
+	if path != PagePath && path != OldPath && !strings.HasPrefix(path, OldPath+"/") {
 		return next.ServeHTTP(w, r)
 	}
 	header := w.Header()
@@ -123,7 +146,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	case !remote.OnLoopback(r):
 		refuse(w, http.StatusForbidden, "local_only", "the demo answers only on loopback")
 	case path == TokenPath:
-		h.serveToken(w, r)
+		h.serveCall(w, r, h.issue)
+	case path == RevokePath:
+		h.serveCall(w, r, h.revoke)
 	default:
 		h.serveFile(w, r, path)
 	}
@@ -136,6 +161,8 @@ func (h *Handler) serveFile(w http.ResponseWriter, r *http.Request, path string)
 	switch {
 	case !remote.IsLocalName(r.Host):
 		refuse(w, http.StatusForbidden, "local_only", localNames)
+	case path == OldPath:
+		http.Redirect(w, r, PagePath, http.StatusFound)
 	case !found:
 		refuse(w, http.StatusNotFound, string(rest.CodeNotFound), "there is nothing at this path; paths are exact, without a trailing slash")
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:

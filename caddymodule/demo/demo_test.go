@@ -16,7 +16,10 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-const testToken = "AT_00000000000000000000000000000001_00000000000000000000000000000002"
+const (
+	testToken = "AT_00000000000000000000000000000001_00000000000000000000000000000002"
+	testID    = "00000000000000000000000000000001"
+)
 
 var leaf = &x509.Certificate{Raw: []byte("a certificate")}
 
@@ -24,16 +27,26 @@ var leaf = &x509.Certificate{Raw: []byte("a certificate")}
 func edge() Edge {
 	return Edge{
 		HTTPPort: 8080, HTTPSPort: 8443,
-		Issue: func(context.Context) (string, int64, error) {
-			return testToken, 900, nil
+		Issue: func(_ context.Context, subject string) (Token, error) {
+			return Token{testToken, testID + subject, 900}, nil
+		},
+		Revoke: func(_ context.Context, id string) error {
+			if id != testID {
+				return ErrNotGiven
+			}
+			return nil
 		},
 		Certificate: func(context.Context) (*x509.Certificate, error) { return leaf, nil },
 	}
 }
 
-// request is one of the page, as it comes in over loopback.
+// request is one of the page, as it comes in over loopback. Its body is good for each call.
 func request(method, path string) *http.Request {
-	r := httptest.NewRequest(method, path, nil)
+	return requestWith(method, path, `{"subject":"ada","token_id":"`+testID+`"}`)
+}
+
+func requestWith(method, path, body string) *http.Request {
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Host = "localhost:8080"
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	r.RemoteAddr = "127.0.0.1:50000"
@@ -109,7 +122,7 @@ func TestToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]any{
-		"token": testToken, "expires_in": 900.0, "tenant": "demo", "https_port": 8443.0,
+		"token": testToken, "token_id": testID + "ada", "expires_in": 900.0, "tenant": "demo", "http_port": 8080.0, "https_port": 8443.0,
 		"certificate_hashes": []any{map[string]any{
 			"algorithm": "sha-256", "value": "gazXYhQPppKhQoItL75NxvVLyqUB9oqzflru0Lr+TZk=", // of "a certificate"
 		}},
@@ -129,18 +142,51 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// Only the page gets a token: by its own name, from its own site.
-func TestWhoGetsAToken(t *testing.T) {
+// The page names whose token it wants, of three; and revokes what it was given, alone.
+func TestCalls(t *testing.T) {
+	for _, tt := range []struct {
+		path, body string
+		status     int
+		code       string
+	}{
+		{TokenPath, `{"subject":"ben"}`, 200, ""},
+		{TokenPath, `{"subject":"you"}`, 200, ""},
+		{TokenPath, `{"subject":"root"}`, 400, "invalid_body"},
+		{TokenPath, `{}`, 400, "invalid_body"},
+		{TokenPath, ``, 400, "invalid_body"},
+		{TokenPath, `{"subject":` + strings.Repeat(" ", maxBody) + `"ada"}`, 400, "invalid_body"},
+		{RevokePath, `{"token_id":"` + testID + `"}`, 204, ""},
+		{RevokePath, `{"token_id":"another"}`, 403, "not_given"},
+		{RevokePath, `{}`, 403, "not_given"},
+		{RevokePath, `[]`, 400, "invalid_body"},
+	} {
+		rec := serve(t, edge(), requestWith(http.MethodPost, tt.path, tt.body))
+		if rec.Code != tt.status || code(rec) != tt.code || rec.Header().Get("Cache-Control") != "no-store" {
+			t.Errorf("POST %s %.50s: got %d %s, want %d %s", tt.path, tt.body, rec.Code, rec.Body, tt.status, tt.code)
+		}
+	}
+}
+
+// Only the page may call: by its own name, from its own site.
+func TestWhoMayCall(t *testing.T) {
+	for _, path := range []string{TokenPath, RevokePath} {
+		mayCall(t, path)
+	}
+}
+
+func mayCall(t *testing.T, path string) {
+	t.Helper()
+	good := map[string]int{TokenPath: 200, RevokePath: 204}[path]
 	for _, tt := range []struct {
 		method, host, site string
 		status             int
 		code               string
 	}{
-		{"POST", "localhost", "same-origin", 200, ""},
-		{"POST", "localhost:1", "same-origin", 200, ""},
-		{"POST", "127.0.0.1", "same-origin", 200, ""},
-		{"POST", "[::1]:8080", "same-origin", 200, ""},
-		{"POST", "[::1]", "same-origin", 200, ""},
+		{"POST", "localhost", "same-origin", good, ""},
+		{"POST", "localhost:1", "same-origin", good, ""},
+		{"POST", "127.0.0.1", "same-origin", good, ""},
+		{"POST", "[::1]:8080", "same-origin", good, ""},
+		{"POST", "[::1]", "same-origin", good, ""},
 		{"POST", "evil.example", "same-origin", 403, "local_only"},
 		{"POST", "localhost.evil.example:8080", "same-origin", 403, "local_only"},
 		{"POST", "127.0.0.2", "same-origin", 403, "local_only"},
@@ -151,15 +197,15 @@ func TestWhoGetsAToken(t *testing.T) {
 		{"GET", "localhost", "same-origin", 405, "method_not_allowed"},
 		{"OPTIONS", "localhost", "same-origin", 405, "method_not_allowed"},
 	} {
-		r := request(tt.method, TokenPath)
+		r := request(tt.method, path)
 		r.Host = tt.host
 		if r.Header.Set("Sec-Fetch-Site", tt.site); tt.site == "" {
 			r.Header.Del("Sec-Fetch-Site")
 		}
 		rec := serve(t, edge(), r)
-		if rec.Code != tt.status || code(rec) != tt.code || rec.Code != 200 && strings.Contains(rec.Body.String(), testToken) ||
+		if rec.Code != tt.status || code(rec) != tt.code || rec.Code >= 400 && strings.Contains(rec.Body.String(), testToken) ||
 			rec.Code == 405 && rec.Header().Get("Allow") != "POST" || rec.Header().Get("Cache-Control") != "no-store" || rec.Header().Get("Access-Control-Allow-Origin") != "" {
-			t.Errorf("%s of %s, %q: got %d %v %s", tt.method, tt.host, tt.site, rec.Code, rec.Header(), rec.Body)
+			t.Errorf("%s %s of %s, %q: got %d %v %s", tt.method, path, tt.host, tt.site, rec.Code, rec.Header(), rec.Body)
 		}
 	}
 }
@@ -169,9 +215,13 @@ func TestUnavailable(t *testing.T) {
 	failed := errors.New("private")
 	noCertificate, noToken := edge(), edge()
 	noCertificate.Certificate = func(context.Context) (*x509.Certificate, error) { return nil, failed }
-	noToken.Issue = func(context.Context) (string, int64, error) { return "", 0, failed }
-	for name, e := range map[string]Edge{"no certificate": noCertificate, "no token": noToken} {
-		rec := serve(t, e, request(http.MethodPost, TokenPath))
+	noToken.Issue = func(context.Context, string) (Token, error) { return Token{}, failed }
+	noToken.Revoke = func(context.Context, string) error { return failed }
+	for name, c := range map[string]struct {
+		edge Edge
+		path string
+	}{"no certificate": {noCertificate, TokenPath}, "no token": {noToken, TokenPath}, "no revocation": {noToken, RevokePath}} {
+		rec := serve(t, c.edge, request(http.MethodPost, c.path))
 		if rec.Code != 503 || code(rec) != "unavailable" || strings.Contains(rec.Body.String(), "private") {
 			t.Errorf("%s: got %d %s, want 503 unavailable", name, rec.Code, rec.Body)
 		}
@@ -180,13 +230,15 @@ func TestUnavailable(t *testing.T) {
 
 func TestFiles(t *testing.T) {
 	for path, contentType := range map[string]string{
-		"/demo":             "text/html; charset=utf-8",
-		"/demo?a=b":         "text/html; charset=utf-8",
-		"/demo/demo.js":     "text/javascript; charset=utf-8",
+		"/":                 "text/html; charset=utf-8",
+		"/?a=b":             "text/html; charset=utf-8",
+		"/demo/explore":     "text/html; charset=utf-8",
+		"/demo/live.js":     "text/javascript; charset=utf-8",
 		"/demo/millrace.js": "text/javascript; charset=utf-8",
 		"/demo/browser.js":  "text/javascript; charset=utf-8",
-		"/demo/demo.css":    "text/css; charset=utf-8",
+		"/demo/base.css":    "text/css; charset=utf-8",
 		"/demo/icon.svg":    "image/svg+xml",
+		"/demo/code/go.txt": "text/plain; charset=utf-8",
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
 			rec := serve(t, edge(), request(method, path))
@@ -205,11 +257,12 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]int{
-		"/demo/": 404, "/demo/index.html": 404, "/demo/page/demo.js": 404, "/demo/../demo": 404, "/demo/%64emo.js": 404,
-		"/": 418, "/demonstration": 418, "/ws": 418, "/Demo": 418, "/%64emo": 418,
+		"/demo/": 404, "/demo/index.html": 404, "/demo/page/live.js": 404, "/demo/../demo": 404, "/demo/%6cive.js": 404, "/demo/code": 404,
+		"/index.html": 418, "/demonstration": 418, "/ws": 418, "/Demo": 418, "/%64emo": 418, "/demo": 302,
 	} {
-		if rec := serve(t, edge(), request(http.MethodGet, path)); rec.Code != want {
-			t.Errorf("%s: got %d, want %d", path, rec.Code, want)
+		rec := serve(t, edge(), request(http.MethodGet, path))
+		if to := rec.Header().Get("Location"); rec.Code != want || (to == "/") != (want == 302) {
+			t.Errorf("%s: got %d to %q, want %d", path, rec.Code, to, want)
 		}
 	}
 	first := serve(t, edge(), request(http.MethodGet, PagePath))
@@ -223,7 +276,7 @@ func TestFiles(t *testing.T) {
 // Every answer has the policies, and none lets another origin read it.
 func TestHeaders(t *testing.T) {
 	for _, r := range []*http.Request{
-		request(http.MethodGet, PagePath), request(http.MethodGet, "/demo/demo.js"), request(http.MethodGet, "/demo/none"),
+		request(http.MethodGet, PagePath), request(http.MethodGet, "/demo/live.js"), request(http.MethodGet, ExplorePath), request(http.MethodGet, "/demo/none"),
 		request(http.MethodPost, TokenPath), request(http.MethodOptions, TokenPath),
 	} {
 		header := serve(t, edge(), r).Header()
@@ -243,29 +296,30 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// The page and its files refer to each other alone, and hold nothing that the
-// policy would stop.
+// The pages and their files load each other alone, link to the edge and to our documentation, and
+// hold nothing that the policy would stop.
 func TestPageIsSelfContained(t *testing.T) {
 	references := regexp.MustCompile(`(?:src|href)="([^"]*)"|from "\./([^"]*)"`)
+	links := regexp.MustCompile(`<a href="(/console|/swagger-ui|https://github\.com/millrace/millrace[^"]*)"`)
 	forbidden := regexp.MustCompile(`(?i)<script[^>]*>[^<]|<style|\sstyle=|\son\w+=|innerHTML|\beval\(|@import|(?-i:url)\(`)
 	elsewhere := regexp.MustCompile(`https?://[a-z0-9]+(\.[a-z0-9]+)*`)
 	for path, f := range files() {
-		text := string(f.data)
+		text := links.ReplaceAllString(string(f.data), "<a")
 		for _, found := range references.FindAllStringSubmatch(text, -1) {
 			target := found[1]
 			if target == "" {
-				target = PagePath + "/" + found[2]
+				target = OldPath + "/" + found[2]
 			}
 			if rec := serve(t, edge(), request(http.MethodGet, target)); rec.Code != 200 {
 				t.Errorf("%s refers to %s, which is answered %d", path, target, rec.Code)
 			}
 		}
-		if found := forbidden.FindString(text); found != "" {
+		if found := forbidden.FindString(text); found != "" && !strings.HasPrefix(path, "/demo/code/") {
 			t.Errorf("%s holds %q", path, found)
 		}
 		for _, found := range elsewhere.FindAllString(text, -1) {
 			switch found {
-			case "http://localhost", "https://localhost", "http://www.w3.org":
+			case "http://localhost", "https://localhost", "http://www.w3.org", "https://github.com": // the SDK names our docs
 			default:
 				t.Errorf("%s names %s", path, found)
 			}

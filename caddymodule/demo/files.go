@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"io/fs"
 	"net/http"
 	"path"
+	"strings"
 	"time"
 )
 
@@ -20,7 +22,11 @@ var contentTypes = map[string]string{
 	".js":   "text/javascript; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
 	".svg":  "image/svg+xml",
+	".txt":  "text/plain; charset=utf-8",
 }
+
+// pages are the paths of the pages; all other files are below OldPath by their names.
+var pages = map[string]string{"page/index.html": PagePath, "page/explore.html": ExplorePath}
 
 // file is one answer, ready to send.
 type file struct {
@@ -28,24 +34,24 @@ type file struct {
 	data              []byte
 }
 
-// files returns the files of the page, by their paths.
+// files returns the files of the pages, by their paths.
 func files() map[string]file {
-	entries, err := page.ReadDir("page")
-	if err != nil {
-		panic("demo: the embedded folder is missing: " + err.Error())
-	}
-	served := make(map[string]file, len(entries))
-	for _, entry := range entries {
-		data, err := page.ReadFile("page/" + entry.Name())
-		if err != nil {
-			panic("demo: an embedded file cannot be read: " + err.Error())
+	served := map[string]file{}
+	err := fs.WalkDir(page, "page", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := page.ReadFile(name)
+		at, isPage := pages[name]
+		if !isPage {
+			at = OldPath + strings.TrimPrefix(name, "page")
 		}
 		sum := sha256.Sum256(data)
-		at := PagePath + "/" + entry.Name()
-		if entry.Name() == "index.html" {
-			at = PagePath
-		}
-		served[at] = file{contentTypes[path.Ext(entry.Name())], `"` + hex.EncodeToString(sum[:16]) + `"`, data}
+		served[at] = file{contentTypes[path.Ext(name)], `"` + hex.EncodeToString(sum[:16]) + `"`, data}
+		return err
+	})
+	if err != nil {
+		panic("demo: the embedded files cannot be read: " + err.Error())
 	}
 	return served
 }

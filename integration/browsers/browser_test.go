@@ -14,15 +14,16 @@ import (
 	"github.com/millrace/millrace/integration/harness"
 )
 
-// Pages without SDK, and the page of `pubsub dev`, each in one of the browsers: where these
-// differ, the scenarios of the SDKs show it. All tests in one share it.
+// The pages of `pubsub dev`, and one without SDK. What is in one of the browsers alone differs
+// between them in nothing that the scenarios of the SDKs do not show. All tests in one share it.
 func TestBrowser(t *testing.T) {
 	t.Parallel()
 	chromium, firefox := browser.Start(t, "chromium"), browser.Start(t, "firefox")
 	d := harness.NewDevEdge(t)
 	d.Start(t)
-	page := fmt.Sprintf("http://localhost:%d/demo", d.Ports[1])
-	secure := fmt.Sprintf("https://localhost:%d/demo", d.Ports[0])
+	livePages(t, d, chromium, firefox)
+	page := fmt.Sprintf("http://localhost:%d/demo/explore", d.Ports[1])
+	secure := fmt.Sprintf("https://localhost:%d/demo/explore", d.Ports[0])
 	firefox.Run(t, "demo by WebTransport", func(b *browser.Browser) {
 		demoTest(b, d, secure, "WebTransport", "an AUTH line")
 	})
@@ -88,7 +89,7 @@ func demoTest(c *browser.Browser, d *harness.DevEdge, page, transport, credentia
 
 // reconnectTest is about what the page shows while it has no connection. It ends the edge.
 func reconnectTest(c *browser.Browser, d *harness.DevEdge) {
-	p := openDemo(c, "tab", fmt.Sprintf("http://127.0.0.1:%d/demo", d.Ports[1]), "WebSocket")
+	p := openDemo(c, "tab", fmt.Sprintf("http://127.0.0.1:%d/demo/explore", d.Ports[1]), "WebSocket")
 	subscribe(p, "#")
 	c.Expected = regexp.MustCompile(`^error: (WebSocket connection to '\S+' failed|Failed to load resource: (net::ERR_|the server responded with a status of 503))|` +
 		// An attempt that the page itself gives up, as the edge has not answered in time.
@@ -136,12 +137,11 @@ func script(t *testing.T, name string) string {
 	return string(text) + "\n"
 }
 
-// openDemo opens the page and connects.
+// openDemo opens the page to explore with, which connects, and chooses a transport.
 func openDemo(c *browser.Browser, name, url, transport string) browser.Tab {
 	c.T.Helper()
 	p := c.Open(name, url, "")
 	p.Click("radio", transport)
-	p.Click("button", "Connect")
 	p.See("#status", "Connected by "+transport+" to the tenant demo.")
 	return p
 }

@@ -84,7 +84,7 @@ func TestDev(t *testing.T) {
 func checkAddresses(t *testing.T, x *terminal) {
 	t.Helper()
 	for path, want := range map[string]string{
-		"/ping": "200", "/ws": "426", "/demo": "200", "/console": "200", "/api-docs/openapi.json": "200", "/v1/get-tokens": "404", "/": "404",
+		"/ping": "200", "/ws": "426", "/": "200", "/demo": "302", "/console": "200", "/api-docs/openapi.json": "200", "/v1/get-tokens": "404",
 	} {
 		const hosts = "{localhost,127.0.0.1,127.0.0.2}"
 		urls := fmt.Sprintf("https://%s:%d%[3]s http://%[1]s:%[4]d%[3]s", hosts, x.Ports[0], path, x.Ports[1])

@@ -1,6 +1,7 @@
-// The page: its forms make calls of the SDK, whose events it shows.
+// The page to explore with: its forms make calls of the SDK, whose events it shows.
 import { browser } from "./browser.js";
 import { connect } from "./millrace.js";
+import { issue } from "./tokens.js";
 
 const MAX_ROWS = 200; // messages shown
 const PING_AFTER = 2000; // ms of silence, to show the round-trip time
@@ -81,12 +82,7 @@ function provider(access) {
   };
 }
 
-async function fetchAccess() {
-  const answer = await fetch("/demo/token", { method: "POST", cache: "no-store" });
-  const body = await answer.json();
-  if (!answer.ok) throw new Error(body.detail);
-  return body;
-}
+const fetchAccess = () => issue("you");
 
 function address(transport, httpsPort) {
   if (transport === "webtransport") return `https://localhost:${httpsPort}`;
@@ -308,4 +304,11 @@ get("lacks").open = !can.hashes;
 for (const choice of document.getElementsByName("transport")) {
   choice.disabled = choice.value === "WebTransport" && !can.webTransport;
   choice.checked = choice.value === (can.hashes ? "WebTransport" : "WebSocket");
+  choice.addEventListener("change", () => {
+    connecting?.abort();
+    client?.close();
+    client = undefined; // its end is not the page's
+    start(choice.value.toLowerCase());
+  });
 }
+start(can.hashes ? "webtransport" : "websocket");
