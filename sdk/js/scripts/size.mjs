@@ -6,8 +6,8 @@ import { build } from "esbuild";
 
 const dist = fileURLToPath(new URL("../dist/", import.meta.url));
 const all = [
-  { name: "@millrace/client", code: 'export * from "./index.js"', limit: 26_112 },
-  { name: "@millrace/client/core", code: 'export { connect } from "./core.js"', limit: 17_408 },
+  { name: "@millrace/client", code: 'export * from "./index.js"', limit: 26_624 },
+  { name: "@millrace/client/core", code: 'export { connect } from "./core.js"', limit: 16_384 },
   { name: "@millrace/client/admin", code: 'export * from "./admin.js"', limit: 3584 },
   { name: "MillraceError alone", code: 'export { MillraceError } from "./index.js"', limit: 512 },
 ];

@@ -34,7 +34,7 @@ export async function publishConfirmed(
     for (let attempt = 2; ; attempt++) {
       c = await usable(s, keyed, over.signal, about);
       try {
-        return await abortable(c.confirm(frame, id), over.signal);
+        return await abortable(send(c, frame, id), over.signal);
       } catch (err) {
         const { code } = err as MillraceError;
         const lost = code === "disconnected"; // also when it is over
@@ -49,8 +49,15 @@ export async function publishConfirmed(
     throw new MillraceError("outcome_unknown", "no edge has said whether the message is stored", { ...about, cause });
   } finally {
     clearTimeout(timer);
-    c?.forgetConfirm(id);
+    c?.confirms?.settle(id);
   }
+}
+
+async function send(c: Connection<Readers>, frame: Uint8Array<ArrayBuffer>, id: number): Promise<Confirmation> {
+  if (!c.alive || !c.confirms) throw disconnected();
+  const answer = c.confirms.add(id, frame.length);
+  c.send(frame);
+  return answer;
 }
 
 // usable returns the connection that publishes go to, when it is known that the edge confirms them. It

@@ -1,7 +1,7 @@
-import { type Confirmation, Confirms, type Names } from "./confirms.js";
+import type { Confirms, Names } from "./confirms.js";
 import { asError, disconnected, MillraceError } from "./errors.js";
 import { DeliverDecoder, type Delivered, isUnknownFrame } from "./frames.js";
-import type { KeepAlive, Watcher } from "./keepalive.js";
+import type { KeepAlive, Watched } from "./keepalive.js";
 import { knownLine, lastWord } from "./lines.js";
 import type { Link, LinkEnd, Transport } from "./link.js";
 import type { Settings } from "./options.js";
@@ -30,6 +30,13 @@ export interface Owner<T> {
   linked(): void;
   /** The connection has ended, other than by close; called once, and not before it is made. */
   lost(from: Connection<T>, error: MillraceError): void;
+}
+
+/** Who makes what a connection has. */
+export interface Maker {
+  watch(c: Watched): KeepAlive;
+  /** confirms makes a list of publishes that are answered; undefined: there are none. */
+  confirms(): Confirms | undefined;
 }
 
 /** What an edge is asked for. */
@@ -62,6 +69,8 @@ export class Connection<T> {
   readonly featured: Promise<void>;
   /** The UNSUBs, LEAVEs and UNWHOs without an answer, by `verb:tenant:pattern`. */
   readonly ending: Map<string, Promise<void>> = new Map();
+  /** The publishes that the edge answers. */
+  readonly confirms: Confirms | undefined;
   /** Why it is not alive any more. */
   error: MillraceError | undefined;
   /** Resolves when the link has ended. */
@@ -72,7 +81,6 @@ export class Connection<T> {
   readonly #liveness: KeepAlive;
   readonly #decoder = new DeliverDecoder<T>();
   readonly #requests = new Requests();
-  readonly #confirms = new Confirms();
   #knowFeatures!: () => void;
   #pings: (Waiter<number> & { at: number; sendTime: number; mark: Mark })[] = [];
   readonly #held = new Set<() => void>(); // publishes that wait for the transport
@@ -82,11 +90,12 @@ export class Connection<T> {
   #up = true; // the last LINK line
   #lastWord: string | undefined; // behind ERR: of a line that says why the edge closes
 
-  constructor(edge: string, link: Link, token: string, owner: Owner<T> & Watcher, settings: Settings) {
+  constructor(edge: string, link: Link, token: string, owner: Owner<T> & Maker, settings: Settings) {
     this.edge = edge;
     this.transport = link.transport;
     this.token = token;
     this.#link = link;
+    this.confirms = owner.confirms();
     this.#owner = owner;
     const c = this;
     this.#liveness = owner.watch({
@@ -97,7 +106,7 @@ export class Connection<T> {
         return c.#unread.waits(c.lastByte);
       },
       get owed() {
-        return c.#requests.owed || c.#confirms.owed;
+        return c.#requests.owed || c.confirms?.owed === true;
       },
       pingFirst: link.fragile ? edge + settings.paths.ping : undefined,
       ask: () => void this.ping().catch(() => {}), // the end is told elsewhere
@@ -137,7 +146,7 @@ export class Connection<T> {
       },
     });
     this.#made = true;
-    if (this.alive) this.#send(`FEATURES:link${settings.sender ? ",sender" : ""}`);
+    if (this.alive) this.send(`FEATURES:link${settings.sender ? ",sender" : ""}`);
     if (this.alive) this.#liveness.arm();
   }
 
@@ -151,14 +160,14 @@ export class Connection<T> {
     if (verb === "SUB") this.asked.add(name);
     const key = `${verb}:${name}`;
     const answer = this.#answer(key);
-    if (this.alive) this.#send(key + mode);
+    if (this.alive) this.send(key + mode);
     return answer;
   }
 
   /** resume sends RSUB, and resolves when the edge has answered. */
   resume(name: string, from: string): Promise<void> {
     const answer = this.#answer(`RSUB:${name}`);
-    if (this.alive) this.#send(`RSUB:${name}:${from}`);
+    if (this.alive) this.send(`RSUB:${name}:${from}`);
     return answer;
   }
 
@@ -176,29 +185,6 @@ export class Connection<T> {
   /** resumed is the answer to RSUB. */
   resumed(name: string): void {
     this.#requests.answer(`RSUB:${name}`, (w) => w.resolve());
-  }
-
-  /** confirm sends a publish with an id, and resolves with the answer. */
-  confirm(frame: Uint8Array<ArrayBuffer>, id: number): Promise<Confirmation> {
-    if (!this.alive) return Promise.reject(disconnected());
-    const answer = this.#confirms.add(id, frame.length);
-    this.#send(frame);
-    return answer;
-  }
-
-  /** published is the answer to a publish with an id. */
-  published(id: number, position: Confirmation): void {
-    this.#confirms.settle(id, (w) => w.resolve(position));
-  }
-
-  /** forgetConfirm gives up the answer to a publish. */
-  forgetConfirm(id: number): void {
-    this.#confirms.settle(id);
-  }
-
-  /** confirmedAll resolves when no publish waits for its answer. */
-  confirmedAll(): Promise<void> {
-    return this.#confirms.idle();
   }
 
   /**
@@ -242,7 +228,7 @@ export class Connection<T> {
 
   /** publish sends a frame, and resolves when it is with the transport, or the connection has a new owner. */
   publish(frame: Uint8Array<ArrayBuffer>, names: Names): Promise<void> | undefined {
-    this.#confirms.note(frame.length, names);
+    this.confirms?.note(frame.length, names);
     const first = this.#unread.publish(frame.length, now());
     this.#link.send(frame);
     if (first) this.#liveness.arm();
@@ -270,12 +256,13 @@ export class Connection<T> {
     this.#owner = owner;
     this.#liveness.stop();
     this.#requests.reject(disconnected());
-    this.#confirms.fail();
+    this.confirms?.fail();
     for (const ping of this.#pings) ping.reject(disconnected()); // their PONGs may come yet
     for (const go of this.#held) go();
   }
 
-  #send(message: string | Uint8Array<ArrayBuffer>): void {
+  /** send sends what is answered. */
+  send(message: string | Uint8Array<ArrayBuffer>): void {
     const first = this.#unread.request(message.length, now(), this.lastByte);
     this.#link.send(message);
     if (first) this.#liveness.arm();
@@ -348,7 +335,7 @@ export class Connection<T> {
     if (this.#asks && code === "bad_request") return this.#asked(); // an edge of an earlier version
     const last = lastWord(text);
     if (last) this.#lastWord = text;
-    if (this.#confirms.error(code, detail)) return;
+    if (this.confirms?.error(code, detail)) return;
     const [, joins, tenant, pattern] = /^(?:(?:UN|R)?SUB|(?:UN)?WHO|(JOIN|LEAVE)):([^:]+):(.+)$/s.exec(detail) ?? [];
     // What the broker cannot do yet, the edge has noted, and acknowledges.
     const refused =
@@ -393,7 +380,7 @@ export class Connection<T> {
     let text = "the connection has ended";
     if (closeCode === 1009) {
       text = "a message was too large for the edge";
-      const names = this.#confirms.tooLarge();
+      const names = this.confirms?.tooLarge();
       if (names) {
         this.#unread.told();
         this.#owner.errorLine(this, "payload_too_large", `PUB:${names.tenant}:${names.channel}`);
@@ -412,7 +399,7 @@ export class Connection<T> {
     const gone = disconnected(error);
     this.#knowFeatures();
     this.#requests.reject(gone);
-    this.#confirms.fail();
+    this.confirms?.fail();
     for (const ping of this.#pings) ping.reject(gone);
     this.#pings = [];
   }

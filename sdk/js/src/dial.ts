@@ -1,12 +1,8 @@
-import { asError, MillraceError } from "./errors.js";
+import type { MillraceError } from "./errors.js";
 import type { Link, Transport } from "./link.js";
 import { badOption, type Settings } from "./options.js";
-import { limited, reasonOf } from "./timers.js";
+import { limited } from "./timers.js";
 import { openWebSocket } from "./websocket.js";
-import { hasWebTransport, openWebTransport } from "./webtransport.js";
-
-// Refusals that another transport does not change.
-const final = /^(unauthorized|token_|(ip|origin|region|client)_not|tls_required|draining|too_many|try_later)/;
 
 /** What one attempt does in another way than the settings say. */
 export interface DialOptions {
@@ -14,103 +10,32 @@ export interface DialOptions {
   readonly fallbackAfter?: number;
 }
 
-/** canWebTransport says whether there is any sense in trying it. */
-export const canWebTransport = (edge: string, s: Settings): boolean =>
-  hasWebTransport() && edge.startsWith("https:") && !s.runtime.proxied(edge, s);
-
-/** A Dialer opens links, and remembers which transport came up for each edge. */
+/** A Dialer opens links: this one over WebSocket alone. */
 export class Dialer {
-  readonly #settings: Settings;
-  readonly #known = new Map<string, Transport>();
-  readonly #banned = new Set<Transport>(); // those that the token does not allow
+  protected readonly settings: Settings;
 
   constructor(settings: Settings) {
-    this.#settings = settings;
+    this.settings = settings;
+  }
+
+  /** canWebTransport says whether there is any sense in trying it. */
+  canWebTransport(_: string): boolean {
+    return false;
   }
 
   /** forget is called for a new token, which may allow what the old one did not. */
-  forget(): void {
-    this.#banned.clear();
-  }
+  forget(): void {}
 
   /** prefer makes a transport the first choice for an edge, until another one comes up. */
-  prefer(edge: string, transport: Transport): void {
-    this.#known.set(edge, transport);
-  }
+  prefer(_: string, __: Transport): void {}
 
   /** open opens a link to an edge. The signal ends the attempt, with its reason. */
-  async open(edge: string, token: string, signal: AbortSignal, options: DialOptions = {}): Promise<Link> {
-    const s = this.#settings;
-    const { transports = s.transports, fallbackAfter = s.fallbackAfter } = options;
-    const usable = transports.filter((t) => t === "websocket" || canWebTransport(edge, s));
-    if (usable.length === 0)
-      badOption("there is no WebTransport here, not for http:// addresses, and not through a proxy");
-    const order = usable.filter((t) => !this.#banned.has(t));
-    if (order.length === 0) throw new MillraceError("protocol_not_allowed");
-    if (this.#known.get(edge) === order[1]) order.reverse();
-
-    const link = await limited(signal, s.connectTimeout, (limit) =>
-      this.#race(order, edge, token, fallbackAfter, limit),
-    );
-    this.#known.set(edge, link.transport);
-    return link;
+  async open(edge: string, token: string, signal: AbortSignal, _?: DialOptions): Promise<Link> {
+    const { transports, connectTimeout } = this.settings;
+    if (!transports.includes("websocket"))
+      badOption('transports: WebTransport needs import "@millrace/client/webtransport"');
+    return limited(signal, connectTimeout, (limit) => openWebSocket({ edge, token, signal: limit }, this.settings));
   }
-
-  // #race starts the first transport, the second when that has failed or takes
-  // long, and returns the first link that comes up.
-  #race(
-    order: readonly Transport[],
-    edge: string,
-    token: string,
-    fallbackAfter: number,
-    signal: AbortSignal,
-  ): Promise<Link> {
-    return new Promise((resolve, reject) => {
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      let running = 0;
-      let next = 0;
-      let worst: MillraceError | undefined;
-      let over = false;
-      const end = (): void => {
-        over = true;
-        clearTimeout(timer);
-      };
-      const start = (): void => {
-        clearTimeout(timer);
-        const transport = order[next++];
-        if (!transport || over) return;
-        const open = transport === "websocket" ? openWebSocket : openWebTransport;
-        running++;
-        open({ edge, token, signal }, this.#settings).then(
-          (link) => {
-            if (over) return drop(link); // one came up first
-            end();
-            resolve(link);
-          },
-          (err: unknown) => {
-            running--;
-            const error = asError(err, "unreachable", "the edge does not answer");
-            if (error.code === "protocol_not_allowed") this.#banned.add(transport);
-            if (!worst || rank(error) > rank(worst)) worst = error;
-            if (!final.test(error.code) && (running > 0 || next < order.length)) return start();
-            end();
-            reject(worst);
-          },
-        );
-        if (next < order.length) timer = setTimeout(start, fallbackAfter);
-      };
-      signal.addEventListener("abort", () => {
-        end();
-        reject(reasonOf(signal));
-      });
-      start();
-    });
-  }
-}
-
-function drop(link: Link): void {
-  link.start({ bytes() {}, line() {}, frame() {}, ended() {} });
-  link.close();
 }
 
 /** rank says how much an error tells: what an edge says is more than that none answers. */

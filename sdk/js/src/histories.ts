@@ -1,4 +1,5 @@
 import { publishConfirmed } from "./confirm.js";
+import { Confirms } from "./confirms.js";
 import type { Connection } from "./connection.js";
 import type { ErrorCode, MillraceError } from "./errors.js";
 import type { Delivered } from "./frames.js";
@@ -34,9 +35,13 @@ export class Histories implements Part {
     return publishConfirmed(this.#s, encode, keyed, about);
   }
 
+  confirms(): Confirms {
+    return new Confirms();
+  }
+
   line(from: Conn, line: string): void {
     const l = historyLine(line);
-    if (l?.kind === "OK:PUB") from.published(l.id, l.position);
+    if (l?.kind === "OK:PUB") from.confirms?.settle(l.id, (w) => w.resolve(l.position));
     else if (l) {
       this.#reached(from, l);
       if (l.kind === "OK:RSUB") from.resumed(`${l.tenant}:${l.pattern}`);

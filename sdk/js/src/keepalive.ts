@@ -1,12 +1,13 @@
 import type { Settings } from "./options.js";
 import { now } from "./timers.js";
 import { UNREAD } from "./unread.js";
-import { LATE, look } from "./wake.js";
 
 /** ms: nobody asks or judges sooner. */
 export const LEAST = 1000;
 const RENEWALS = 3; // of the time of one PING: timers of a hidden page are always late
 const LONGEST = 2 ** 31 - 1; // ms of a timer
+/** A timer that is late by so many ms was asleep. */
+export const LATE = 2000;
 const BEHIND = 50; // ms that a timer is late: something else took long
 
 /** A PING, or the request that goes before it. */
@@ -35,11 +36,6 @@ export interface Watched {
   woke(): void;
   /** Nothing has come for too long. */
   over(): void;
-}
-
-/** Who has connections watched. */
-export interface Watcher {
-  watch(c: Watched): KeepAlive;
 }
 
 /** A KeepAlive asks after a silence, and finds out that a connection is lost. */
@@ -109,9 +105,7 @@ export class KeepAlive {
   /** When a connection is lost that has not answered a question. */
   lostAt({ at, sendTime }: Question): number {
     const { keepAlive, pongTimeout } = this.settings;
-    if (keepAlive < 0) return Infinity;
-    const heard = Math.max(this.heard, this.woken);
-    return Math.max(at + pongTimeout, heard + keepAlive + pongTimeout) + sendTime;
+    return keepAlive < 0 ? Infinity : Math.max(at, this.heard, this.woken) + pongTimeout + sendTime;
   }
 
   /** When to look again at a question without an answer. */
@@ -131,12 +125,12 @@ export class KeepAlive {
   }
 
   #act(due: number, again = false): void {
-    look(); // what has come during a sleep is read after timers
+    this.look();
     const time = now();
     if (time - due >= LATE) this.awake(false);
     if (this.over) return;
     if (!again && time - due > BEHIND) {
-      // So is what has come while something else took long: it is judged in another turn.
+      // What has come meanwhile is read after timers: it is judged in another turn.
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.#act(time + BEHIND, true), BEHIND);
       return;
@@ -148,6 +142,9 @@ export class KeepAlive {
     else this.judge(q, time);
     this.arm();
   }
+
+  /** look is called before anything is judged. */
+  protected look(): void {}
 
   /** judge looks at a question that has no answer yet. */
   protected judge(_: Question, __: number): void {}

@@ -2,6 +2,7 @@ import { KeepAlive, LEAST, type Question } from "./keepalive.js";
 import { reaches } from "./ping.js";
 import { MOST, LONGEST as RHYTHM_END, Rhythm } from "./rhythm.js";
 import { now } from "./timers.js";
+import { look } from "./wake.js";
 
 const PROBE = 1000; // ms between probes while there is no answer
 
@@ -76,6 +77,18 @@ export class Liveness extends KeepAlive {
   /** When a connection is suspect that has not answered a question. */
   suspectAt({ at, sendTime }: Question): number {
     return Math.max(at, this.heard, this.woken) + (this.#request ? LEAST : this.#wait) + sendTime;
+  }
+
+  // One that is suspect may come back while another one is looked for.
+  override lostAt({ at, sendTime }: Question): number {
+    const { keepAlive, pongTimeout } = this.settings;
+    if (keepAlive < 0) return Infinity;
+    const heard = Math.max(this.heard, this.woken);
+    return Math.max(at + pongTimeout, heard + keepAlive + pongTimeout) + sendTime;
+  }
+
+  protected override look(): void {
+    look();
   }
 
   protected override dueAt(q: Question): number {

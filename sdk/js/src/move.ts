@@ -104,7 +104,7 @@ async function leave(
   tell();
   s.leaving = true;
   const left = [...from.asked].map((name) => from.leave(name));
-  await within(TIMEOUT, from.ended, Promise.allSettled([...left, from.ping(), from.confirmedAll()]));
+  await within(TIMEOUT, from.ended, Promise.allSettled([...left, from.ping(), from.confirms?.idle()]));
   await handled;
   if (both()) s.promote();
   s.leaving = false;

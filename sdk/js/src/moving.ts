@@ -12,7 +12,7 @@ import { suspect } from "./suspect.js";
 import { now } from "./timers.js";
 import { Trail } from "./trail.js";
 import { Upgrade } from "./upgrade.js";
-import { beforeSleep } from "./wake.js";
+import { beforeSleep, type Sleeper, watchSleep } from "./wake.js";
 
 type Conn = Connection<Readers>;
 type Message = Delivered<Readers>;
@@ -23,7 +23,7 @@ const SILENCE = 3000; // ms of a tentative next connection
  * A MovingSession has two connections while it goes from one to the other: the current one and the next. Moves and
  * suspicions are tasks. A trail and a way back to WebTransport may go on beside them.
  */
-export class MovingSession extends Session implements Mover {
+export class MovingSession extends Session implements Mover, Sleeper {
   tentative = false;
   trail: Trail | undefined;
   /** Where publishes go during a move, once the first edge has handled what it had. */
@@ -32,8 +32,10 @@ export class MovingSession extends Session implements Mover {
   merger: Merger<Message["route"]> | undefined;
   both = false;
   readonly #upgrade: Upgrade = new Upgrade(this);
+  #unwatch: (() => void) | undefined;
 
   protected override follow(c: Conn): void {
+    if (!this.over) this.#unwatch ??= watchSleep(this);
     this.#upgrade.follow(c);
   }
 
@@ -135,9 +137,24 @@ export class MovingSession extends Session implements Mover {
     this.openGate(undefined);
   }
 
-  override networkChanged(): void {
-    super.networkChanged();
+  override heard(c: Conn): number {
+    return beforeSleep(c.lastByte);
+  }
+
+  // Sleeper
+
+  slept(): void {
+    this.#awake(false);
+  }
+
+  networkChanged(): void {
+    this.#awake(true);
     this.#upgrade.soon();
+  }
+
+  #awake(always: boolean): void {
+    for (const c of [this.current, this.next]) c?.awake(always);
+    this.hurry();
   }
 
   // Handing over
@@ -168,7 +185,7 @@ export class MovingSession extends Session implements Mover {
       this.trail,
     );
     this.trail = trail;
-    const away = now() - beforeSleep(from.lastByte);
+    const away = now() - this.heard(from);
     this.reportUnread(from);
     this.suspected = this.next = undefined;
     this.merger?.left(now());
@@ -228,6 +245,7 @@ export class MovingSession extends Session implements Mover {
 
   protected override end(error: MillraceError | undefined): (Promise<void> | undefined)[] {
     const { current, next, trail } = this;
+    this.#unwatch?.();
     this.#upgrade.stop();
     for (const c of [current, next]) if (c && (error || c === this.suspected)) this.reportUnread(c);
     const ended = [current?.close(), next?.close(), trail?.stop()];

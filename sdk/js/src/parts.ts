@@ -1,4 +1,5 @@
 // What histories and presence are to the core of a session.
+import type { Confirms } from "./confirms.js";
 import type { Connection } from "./connection.js";
 import type { MillraceError } from "./errors.js";
 import type { Delivered } from "./frames.js";
@@ -20,6 +21,8 @@ export interface Histories {
   ask(c: Conn, interest: Interest, history: History): Promise<void>;
   /** stored takes a message with a position. */
   stored(from: Conn, m: Delivered<Readers>, position: string): void;
+  /** confirms makes what a connection has of confirmed publishes. */
+  confirms(): Confirms;
   /** line takes a line that the core does not know. */
   line(from: Conn, line: string): void;
   /** The queue of a subscription with a history, which was full, has been read. */

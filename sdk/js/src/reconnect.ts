@@ -3,7 +3,6 @@ import { MillraceError } from "./errors.js";
 import type { Readers } from "./interests.js";
 import type { SessionState } from "./state.js";
 import { backOff, now, throwIfAborted } from "./timers.js";
-import { beforeSleep } from "./wake.js";
 
 const STEADY = 10_000; // ms; a connection that lasted this long was a good one
 
@@ -14,7 +13,6 @@ export async function reconnect(
   error: MillraceError,
   signal: AbortSignal,
 ): Promise<void> {
-  const { lastByte } = lost;
   s.reconnecting = true;
   s.lose();
   for (const interest of s.subscriber.interests.all) interest.confirmed = false;
@@ -37,7 +35,7 @@ export async function reconnect(
       s.reconnecting = false;
       s.since = now();
       const complete = !s.gaps && s.subscriber.interests.all.every((i) => i.history);
-      return s.events.emit("reconnected", { ...s.place, away: now() - beforeSleep(lastByte), complete });
+      return s.events.emit("reconnected", { ...s.place, away: now() - s.heard(lost), complete });
     } catch (err) {
       throwIfAborted(signal);
       if (!(err instanceof MillraceError) || s.searcher.hopeless(edge, err, false)) throw err;

@@ -1,9 +1,8 @@
-import { Connection, type Owner } from "./connection.js";
-import { Dialer, type DialOptions, rank } from "./dial.js";
+import { Connection, type Maker, type Owner } from "./connection.js";
+import { type Dialer, type DialOptions, rank } from "./dial.js";
 import { resolveEdges } from "./edges.js";
 import { MillraceError } from "./errors.js";
 import type { Readers } from "./interests.js";
-import type { Watcher } from "./keepalive.js";
 import type { Settings } from "./options.js";
 import { abortable, now, throwIfAborted } from "./timers.js";
 import type { TokenSource } from "./token.js";
@@ -24,8 +23,8 @@ export class Searcher {
   readonly #addresses: readonly URL[];
   readonly #settings: Settings;
   readonly #tokens: TokenSource;
-  readonly #owner: Owner<Readers> & Watcher;
-  readonly #dialer: Dialer;
+  readonly #owner: Owner<Readers> & Maker;
+  readonly dialer: Dialer;
   #edges: string[] = [];
   readonly #refusals = new Map<string, MillraceError>(); // by edge, of the last token
   #token: string | undefined; // that was tried last
@@ -35,12 +34,18 @@ export class Searcher {
   /** The edges that have said that they drain, until they are seen to be gone or back. */
   readonly drained: Set<string> = new Set();
 
-  constructor(addresses: readonly URL[], settings: Settings, clock: TokenSource, owner: Owner<Readers> & Watcher) {
+  constructor(
+    addresses: readonly URL[],
+    settings: Settings,
+    clock: TokenSource,
+    owner: Owner<Readers> & Maker,
+    dialer: Dialer,
+  ) {
     this.#addresses = addresses;
     this.#settings = settings;
     this.#tokens = clock;
     this.#owner = owner;
-    this.#dialer = new Dialer(settings);
+    this.dialer = dialer;
   }
 
   /** first tries every edge once, the nearest first. */
@@ -105,9 +110,9 @@ export class Searcher {
     if (token !== this.#token) {
       this.#token = token;
       this.#refusals.clear(); // it may be allowed what the old one was not
-      this.#dialer.forget();
+      this.dialer.forget();
     }
-    const link = await this.#dialer.open(edge, token, signal, options).catch((err: unknown) => {
+    const link = await this.dialer.open(edge, token, signal, options).catch((err: unknown) => {
       const { retryAfter = 0 } = err as Partial<MillraceError>;
       this.#later.set(edge, now() + Math.min(retryAfter, this.#settings.maxBackOff));
       throw err;
@@ -128,7 +133,7 @@ export class Searcher {
    */
   noteSilent({ edge, transport, begun }: Connection<Readers>, heard = false): void {
     if (transport !== "webtransport" || (!heard && now() - begun >= SOON)) return;
-    this.#dialer.prefer(edge, heard ? transport : "websocket");
+    this.dialer.prefer(edge, heard ? transport : "websocket");
   }
 
   /** hopeless says whether an error of open leaves nothing to try; moving: there is a connection yet. */

@@ -1,8 +1,10 @@
-import type { Connection, Owner } from "./connection.js";
+import type { Confirms } from "./confirms.js";
+import type { Connection, Maker, Owner } from "./connection.js";
+import { Dialer } from "./dial.js";
 import { asError, MillraceError } from "./errors.js";
 import type { Readers } from "./interests.js";
-import { KeepAlive, type Watched, type Watcher } from "./keepalive.js";
-import { badOption, type ConnectOptions } from "./options.js";
+import { KeepAlive, type Watched } from "./keepalive.js";
+import { badOption, type ConnectOptions, type Settings } from "./options.js";
 import type { Histories, Presences } from "./parts.js";
 import { reconnect } from "./reconnect.js";
 import type { Runtime } from "./runtime.js";
@@ -10,7 +12,6 @@ import { Searcher } from "./searcher.js";
 import { SessionState } from "./state.js";
 import { now, throwIfAborted, within } from "./timers.js";
 import { TokenSource } from "./token.js";
-import { type Sleeper, watchSleep } from "./wake.js";
 
 type Conn = Connection<Readers>;
 
@@ -20,13 +21,14 @@ const LEAVING = 2000; // ms until the edge has handled what was sent
 export interface Parts {
   history?: new (s: SessionState) => Histories;
   presence?: new (s: SessionState) => Presences;
+  webtransport?: new (s: Settings) => Dialer;
 }
 
 /**
  * A Session decides what a client does next, by what its connection and the machine tell. Of its tasks, such as to
  * reconnect, one runs at most.
  */
-export class Session extends SessionState implements Owner<Readers>, Watcher, Sleeper {
+export class Session extends SessionState implements Owner<Readers>, Maker {
   readonly tokens: TokenSource;
   readonly searcher: Searcher;
   readonly histories: Histories | undefined;
@@ -34,7 +36,6 @@ export class Session extends SessionState implements Owner<Readers>, Watcher, Sl
   /** Resolves at the end, with the error or undefined. */
   readonly closed: Promise<MillraceError | undefined>;
   protected task: AbortController | undefined;
-  #unwatch: (() => void) | undefined;
   #settle!: (error: MillraceError | undefined) => void;
 
   constructor(addresses: readonly URL[], options: ConnectOptions, runtime?: Runtime, parts: Parts = {}) {
@@ -46,7 +47,13 @@ export class Session extends SessionState implements Owner<Readers>, Watcher, Sl
       () => this.moveIfDue(),
       (err) => this.#providerFailed(err),
     );
-    this.searcher = new Searcher(addresses, this.settings, this.tokens, this);
+    this.searcher = new Searcher(
+      addresses,
+      this.settings,
+      this.tokens,
+      this,
+      new (parts.webtransport ?? Dialer)(this.settings),
+    );
     this.closed = new Promise((resolve) => {
       this.#settle = resolve;
     });
@@ -86,7 +93,6 @@ export class Session extends SessionState implements Owner<Readers>, Watcher, Sl
       throwIfAborted(signal);
       if (c.error) throw c.error; // nobody was told
       this.since = now();
-      this.#unwatch = watchSleep(this);
       this.follow(c);
       this.events.emit("connected", this.place);
       this.linked();
@@ -139,6 +145,10 @@ export class Session extends SessionState implements Owner<Readers>, Watcher, Sl
     return new KeepAlive(c, this.settings);
   }
 
+  confirms(): Confirms | undefined {
+    return this.histories?.confirms();
+  }
+
   draining(from: Conn): void {
     this.searcher.drained.add(from.edge);
     if (from === this.current) this.moveIfDue();
@@ -185,21 +195,6 @@ export class Session extends SessionState implements Owner<Readers>, Watcher, Sl
     if (from === this.current && !this.reconnecting) this.run((signal) => reconnect(this, from, error, signal));
   }
 
-  // Sleeper
-
-  slept(): void {
-    this.#awake(false);
-  }
-
-  networkChanged(): void {
-    this.#awake(true);
-  }
-
-  #awake(always: boolean): void {
-    for (const c of [this.current, this.next]) c?.awake(always);
-    this.hurry();
-  }
-
   // The end
 
   /** finish ends the client; it is called once or more, and the first time counts. */
@@ -208,7 +203,6 @@ export class Session extends SessionState implements Owner<Readers>, Watcher, Sl
     this.over = new MillraceError("closed", "the client has been closed", error ? { cause: error } : {});
     this.task?.abort();
     this.tokens.stop();
-    this.#unwatch?.();
     if (!error) this.presences?.leaveAll();
     const ended = this.end(error);
     this.change();

@@ -129,7 +129,12 @@ export abstract class SessionState implements Connections {
     for (const go of [...this.#pauses]) go();
   }
 
-  /** pause is a sleep that ends when the machine wakes. */
+  /** heard is when a connection brought something last, in milliseconds of now. */
+  heard(c: Conn): number {
+    return c.lastByte;
+  }
+
+  /** pause is a sleep that hurry ends. */
   pause(ms: number, signal: AbortSignal): Promise<void> {
     return sleep(ms, signal, this.#pauses);
   }

@@ -1,5 +1,4 @@
 import type { Connection } from "./connection.js";
-import { canWebTransport } from "./dial.js";
 import type { Readers } from "./interests.js";
 import { move } from "./move.js";
 import type { Mover } from "./mover.js";
@@ -55,7 +54,7 @@ export class Upgrade {
   #wanted({ transport, edge }: Connection<Readers>): boolean {
     const { transports } = this.#s.settings;
     const preferred = transports[0] === "webtransport" && transports.length > 1;
-    return preferred && transport === "websocket" && canWebTransport(edge, this.#s.settings);
+    return preferred && transport === "websocket" && this.#s.searcher.dialer.canWebTransport(edge);
   }
 
   #wait(ms: number, counts = true): void {

@@ -1,5 +1,6 @@
 // Finds out that the machine, the process or the page slept, and that its
 // network has changed. One watch serves all clients; it runs while there is one.
+import { LATE } from "./keepalive.js";
 import { now } from "./timers.js";
 
 /** Who is told. */
@@ -9,8 +10,6 @@ export interface Sleeper {
   networkChanged(): void;
 }
 
-/** A timer that is late by so many ms was asleep. */
-export const LATE = 2000;
 const TICK = 1000;
 
 const sleepers = new Set<Sleeper>();

@@ -12,6 +12,8 @@ test("what is not there names the import", async (t) => {
   const lacks = (name: string) => ({ code: "bad_option", message: new RegExp(`import "@millrace/client/${name}"`) });
   await assert.rejects(client.subscribe("t", "c", { history: "now" }), lacks("history"));
   await assert.rejects(client.publish("t", "c", "", { confirm: true }), lacks("history"));
+  const only = connect(edge.url, { token: "AT_1", transports: ["webtransport"] });
+  await assert.rejects(only, lacks("webtransport"));
   await assert.rejects(client.join("t", "c"), lacks("presence"));
   await assert.rejects(client.presence("t", "c"), lacks("presence"));
 });
@@ -68,6 +70,7 @@ test("the imports add what they say", async (t) => {
   await import("../src/add/history.js");
   await import("../src/add/presence.js");
   await import("../src/add/moves.js");
+  await import("../src/add/webtransport.js");
   const edge = await presenceEdge(t);
   edge.features = "FEATURES:link,presence,history";
   const { on, event } = recorder();

@@ -96,7 +96,7 @@ test("refusals without a reason for a minute are a no", async (t) => {
 });
 
 test("refusals that do not count", (t) => {
-  const search = new Searcher([], settings({ token: "AT" }), {} as never, {} as never);
+  const search = new Searcher([], settings({ token: "AT" }), {} as never, {} as never, {} as never);
   let time = 0;
   t.mock.method(performance, "now", () => time);
   const refused = new MillraceError("refused");

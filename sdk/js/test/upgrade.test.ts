@@ -8,6 +8,7 @@ import type { Transport } from "../src/link.js";
 import { move } from "../src/move.js";
 import { MovingSession } from "../src/moving.js";
 import { node } from "../src/node-runtime.js";
+import { RacingDialer } from "../src/race.js";
 import { web } from "../src/runtime.js";
 import { Subscription } from "../src/subscription.js";
 import { Trail } from "../src/trail.js";
@@ -39,6 +40,7 @@ function client(t: TestContext, transports: Transport[] = ["webtransport", "webs
     nexts: 0,
     opens: (): Promise<Conn> => Promise.reject(new Error("no")),
     searcher: {
+      dialer: new RacingDialer({ runtime: web } as never),
       open(edge: string, _: AbortSignal, way: unknown): Promise<Conn> {
         assert.equal(edge, it.current.edge);
         assert.deepEqual(way, { transports: ["webtransport"] });

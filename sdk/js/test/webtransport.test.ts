@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Connection } from "../src/connection.js";
-import { Dialer } from "../src/dial.js";
 import type { MillraceError } from "../src/errors.js";
 import type { Watched } from "../src/keepalive.js";
 import type { Link, LinkEnd } from "../src/link.js";
@@ -11,6 +10,7 @@ import { Liveness } from "../src/liveness.js";
 import { connect } from "../src/node.js";
 import { node } from "../src/node-runtime.js";
 import { type ConnectOptions, settings } from "../src/options.js";
+import { RacingDialer } from "../src/race.js";
 import { Searcher } from "../src/searcher.js";
 import { openWebTransport } from "../src/webtransport.js";
 import { Edge, Record } from "./edge.js";
@@ -231,6 +231,7 @@ test("a PING is behind a probe, and others follow while it has no answer", async
   const owner = {
     delivered() {},
     line() {},
+    confirms: () => undefined,
     watch: (c: Watched) => new Liveness(c, settings({ token: "AT_1" })),
     presence() {},
     draining() {},
@@ -351,7 +352,7 @@ test("which transport", async (t) => {
   const edge = await Edge.start(t);
   const { port } = new URL(edge.url);
   const url = `https://127.0.0.1:${port}`;
-  const dialer = (o: Partial<ConnectOptions>) => new Dialer({ ...settings({ token: "a", ...o }) });
+  const dialer = (o: Partial<ConnectOptions>) => new RacingDialer({ ...settings({ token: "a", ...o }) });
 
   // No WebTransport here: WebSocket alone, and an error if that is not wanted.
   await assert.rejects(connect(url, { token: "a", transports: ["webtransport"] }), { code: "bad_option" });
@@ -414,7 +415,8 @@ test("a path that lets handshakes pass, and swallows the rest: WebSocket first",
   t.mock.method(performance, "now", () => time);
   const sessions = install(t, () => new Promise(() => {}));
   const clock = { get: async () => "a", provided: false } as never;
-  const search = new Searcher([], settings({ token: "a", fallbackAfter: 60_000 }, node), clock, {} as never);
+  const s = settings({ token: "a", fallbackAfter: 60_000 }, node);
+  const search = new Searcher([], s, clock, {} as never, new RacingDialer(s));
   /** first says whether WebTransport starts before WebSocket has failed. */
   const first = async (): Promise<boolean> => {
     const own = new AbortController();

@@ -20,6 +20,7 @@ import { type Client as CoreClient, connect as connectCore } from "@millrace/cli
 import "@millrace/client/history";
 import "@millrace/client/moves";
 import "@millrace/client/presence";
+import "@millrace/client/webtransport";
 import { MillraceError as AdminError, type IssuedToken, TokenAdmin, type TokenInfo } from "@millrace/client/admin";
 
 export async function page(options: ConnectOptions): Promise<void> {
