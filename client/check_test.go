@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/millrace/millrace/internal/testcheck"
+	"github.com/millrace/millrace/wire"
 )
 
 // bubble runs a subtest in virtual time, in a world of its own.
@@ -172,4 +173,9 @@ func wantWaiting(t *testing.T, s *Subscription, n int) {
 	if got := waiting(s); len(got) != n {
 		t.Errorf("%q can be read, want %d messages", got, n)
 	}
+}
+
+// refusedPublish is the event of a publish that an edge refuses without a reason.
+func refusedPublish(tenant, channel string, code Code) PublishError {
+	return PublishError{tenant, channel, code, why(toPublish, code, tenant, channel, wire.Denial{})}
 }

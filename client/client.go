@@ -38,6 +38,8 @@ type Client struct {
 
 	publishID atomic.Uint32 // of the last publish that is to be confirmed
 
+	limitedUntil atomic.Int64 // Unix time in nanoseconds; see Limited
+
 	place atomic.Pointer[place]
 
 	// Below is the loop's.
@@ -173,6 +175,13 @@ func (c *Client) Edge() string { return c.place.Load().edge }
 
 // Transport is that of the present connection, or of the last.
 func (c *Client) Transport() Transport { return c.place.Load().transport }
+
+// limitedTime is how long a client counts as limited after the event: an edge says it once a minute.
+const limitedTime = time.Minute
+
+// Limited reports whether the edge has said within the last minute that messages of this client wait
+// for a cap; see the event [Limited].
+func (c *Client) Limited() bool { return time.Now().UnixNano() < c.limitedUntil.Load() }
 
 // post hands the loop a function. It reports false if the loop has ended, or
 // ends: the function may then not be called.

@@ -116,7 +116,7 @@ func (w *confirmWait) run(ctx context.Context) (position string, err error) {
 func (w *confirmWait) refused(a confirmed) error {
 	var err error = ErrDisconnected
 	if !a.lost {
-		err = &Error{Code: a.code, Text: "the edge refused the message", Tenant: string(w.p.Tenant), Channel: string(w.p.Channel)}
+		err = &Error{Code: a.code, Text: why(toPublish, a.code, string(w.p.Tenant), string(w.p.Channel), a.denial), Tenant: string(w.p.Tenant), Channel: string(w.p.Channel)}
 	}
 	w.unknown = w.unknown || a.lost || errors.Is(err, ErrUnconfirmed)
 	again := a.lost || errors.Is(err, ErrUnconfirmed) || errors.Is(err, ErrHistoryUnavailable) || errors.Is(err, ErrTryLater)
@@ -172,7 +172,8 @@ func (w *confirmWait) failed(why error) error {
 type confirmed struct {
 	position string // empty: it is not kept
 	code     Code   // of a refusal
-	lost     bool   // the connection has ended before
+	denial   wire.Denial
+	lost     bool // the connection has ended before
 }
 
 func positionOf(l wire.ServerLine) string {

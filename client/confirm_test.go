@@ -363,7 +363,7 @@ func TestPublishTooLarge(t *testing.T) {
 			w.next(withHistories)
 			l.end(1009)
 			if test.event != "" {
-				equal[Event](t, "event", <-w.events, PublishError{"t", test.event, Code(wire.CodePayloadTooLarge)})
+				equal[Event](t, "event", <-w.events, refusedPublish("t", test.event, Code(wire.CodePayloadTooLarge)))
 			}
 			unknown := len(test.plain)
 			if test.event != "" {

@@ -43,12 +43,14 @@ type conn struct {
 	since     time.Time                   // connected
 	draining  bool                        // RECONNECT has come
 	lastErr   *Error                      // the ERR line before a close
+	denial    wire.Denial                 // of the ERR line that is handled
 	aborted   bool                        // by the loop, which has yet to hear of the end
 	dead      bool                        // the loop has heard of its end
 	unsubbed  bool                        // in a move: UNSUB was sent for everything
 	asks      bool                        // FEATURES has no answer yet
 	histories bool                        // the edge has the feature history
 	presence  bool                        // likewise
+	workQueue bool                        // likewise: messages to one connection wait for credit
 	linkDown  bool                        // the edge says that it has lost the others
 
 	confirmed uint64 // bytes that the edge has handled, as the last PONG says

@@ -16,7 +16,10 @@ type delivery struct {
 	sender          string
 	stored          bool // it has a position, and is for the one RSUB of its pattern
 	position        wire.Position
-	late            bool // never set by the decoder
+	toOne           bool   // it was published to one connection
+	own             bool   // this connection has published it
+	key             string // of an own publish; empty: none
+	late            bool   // never set by the decoder
 }
 
 // decoder splits deliver frames. It does what [wire.DecodeDeliver] does, and the
@@ -57,14 +60,14 @@ func (n names) get(b []byte, last string) string {
 
 // decode returns what is good until the next call.
 func (dec *decoder) decode(frame []byte) (*delivery, error) {
-	position, sender, rest, stored := cutFields(frame)
+	f, rest := cutFields(frame)
 	tenant, channel, payload, list, ok := splitDeliver(rest)
-	if !ok || stored && !isOne(list) {
+	if !ok || f.stored && !isOne(list) {
 		_, err := wire.DecodeDeliver(frame) // says what is wrong
 		return nil, err
 	}
 	d := &dec.d
-	d.stored, d.position = stored, position
+	d.stored, d.position, d.toOne, d.own, d.key = f.stored, f.position, f.toOne, f.own, string(f.key)
 	if d.patterns == nil || !bytes.Equal(list, dec.lastList) {
 		patterns, ok := dec.lists[string(list)]
 		if !ok {
@@ -83,41 +86,64 @@ func (dec *decoder) decode(frame []byte) (*delivery, error) {
 	}
 	d.tenant = dec.tenants.get(tenant, d.tenant)
 	d.channel = dec.channel.get(channel, d.channel)
-	d.sender = dec.senders.get(sender, d.sender)
+	d.sender = dec.senders.get(f.sender, d.sender)
 	d.payload = payload
 	return d, nil
 }
 
-// cutFields finds the position and the sender of a frame, and what stands behind its head: empty,
-// if it is no deliver frame that this version knows.
-func cutFields(b []byte) (p wire.Position, sender, rest []byte, stored bool) {
+// fields are what may stand in the head of a frame.
+type fields struct {
+	position           wire.Position
+	sender, key        []byte
+	stored, toOne, own bool
+}
+
+// cutFields finds the fields of a frame, and what stands behind its head: empty, if it is no deliver
+// frame that this version knows.
+func cutFields(b []byte) (f fields, rest []byte) {
 	const (
 		hasPosition = 1 << 0
 		hasSender   = 1 << 1
+		isToOne     = 1 << 2
+		isOwn       = 1 << 3
 		numbers     = 3 * 8
 	)
 	switch {
 	case len(b) > 0 && b[0] == 0x01:
-		return p, nil, b[1:], false
-	case len(b) < 2 || b[0] != 0x04 || b[1] == 0 || b[1]&^(hasPosition|hasSender) != 0:
-		return p, nil, nil, false
+		return f, b[1:]
+	case len(b) < 2 || b[0] != 0x04 || b[1] == 0 || b[1]&^(hasPosition|hasSender|isToOne|isOwn) != 0:
+		return f, nil
 	}
-	fields, rest := b[1], b[2:]
-	if fields&hasPosition != 0 {
+	bits, rest := b[1], b[2:]
+	if bits&hasPosition != 0 {
 		if len(rest) < numbers {
-			return p, nil, nil, false
+			return f, nil
 		}
-		p = wire.Position{Epoch: binary.BigEndian.Uint64(rest), N: binary.BigEndian.Uint64(rest[8:]), T: binary.BigEndian.Uint64(rest[16:])}
-		rest, stored = rest[numbers:], true
+		f.position = wire.Position{Epoch: binary.BigEndian.Uint64(rest), N: binary.BigEndian.Uint64(rest[8:]), T: binary.BigEndian.Uint64(rest[16:])}
+		rest, f.stored = rest[numbers:], true
 	}
-	if fields&hasSender != 0 {
-		if len(rest) == 0 || int(rest[0]) > wire.MaxSender || len(rest) < 1+int(rest[0]) {
-			return p, nil, nil, false
-		}
-		n := 1 + int(rest[0])
-		sender, rest = rest[1:n], rest[n:]
+	ok := true
+	if bits&hasSender != 0 {
+		f.sender, rest, ok = cutShort(rest, wire.MaxSender)
 	}
-	return p, sender, rest, stored
+	f.toOne = bits&isToOne != 0
+	if ok && bits&isOwn != 0 {
+		f.own = true
+		f.key, rest, ok = cutShort(rest, wire.MaxKey)
+	}
+	if !ok {
+		return f, nil
+	}
+	return f, rest
+}
+
+// cutShort cuts a field behind its length in one byte.
+func cutShort(b []byte, most int) (field, rest []byte, ok bool) {
+	if len(b) == 0 || int(b[0]) > most || len(b) < 1+int(b[0]) {
+		return nil, nil, false
+	}
+	n := 1 + int(b[0])
+	return b[1:n], b[n:], true
 }
 
 // isOne reports whether a list has one pattern.

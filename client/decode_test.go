@@ -20,6 +20,8 @@ type vector struct {
 		Patterns        []string
 		Position        string
 		Sender          string
+		ToOne           bool    `json:"to_one"`
+		Key             *string `json:"key_hex"`
 		Error           string
 		Ignored         bool
 	}
@@ -27,11 +29,15 @@ type vector struct {
 
 func vectors(t testing.TB) []vector {
 	t.Helper()
-	text, err := os.ReadFile("../wire/testdata/deliver.json")
-	must(t, err)
-	var list []vector
-	must(t, json.Unmarshal(text, &list))
-	return list
+	var all []vector
+	for _, file := range []string{"deliver.json", "deliver_own.json"} {
+		text, err := os.ReadFile("../wire/testdata/" + file)
+		must(t, err)
+		var list []vector
+		must(t, json.Unmarshal(text, &list))
+		all = append(all, list...)
+	}
+	return all
 }
 
 func (v vector) frame(t testing.TB) []byte {
@@ -52,7 +58,7 @@ func same(t *testing.T, dec *decoder, frame []byte) {
 	case err != nil:
 	case got.tenant != string(want.Tenant) || got.channel != string(want.Channel) ||
 		string(got.payload) != string(want.Payload) || !reflect.DeepEqual(got.patterns, want.Patterns) ||
-		got.stored != want.Stored || got.position != want.Position || got.sender != string(want.Sender):
+		got.stored != want.Stored || got.position != want.Position || got.sender != string(want.Sender) || got.toOne != want.ToOne || got.own != want.Own || got.key != string(want.Key):
 		t.Fatalf("%x: got %+v, want %+v", frame, got, want)
 	}
 }
@@ -66,7 +72,7 @@ func TestDecode(t *testing.T) {
 			if (err != nil) != (v.Expect.Error != "") {
 				t.Errorf("%s: got %v", v.Comment, err)
 			}
-			if err == nil && (got.tenant != v.Expect.Tenant || got.channel != v.Expect.Channel ||
+			if err == nil && (got.toOne != v.Expect.ToOne || got.own != (v.Expect.Key != nil) || got.own && hex.EncodeToString([]byte(got.key)) != *v.Expect.Key || got.tenant != v.Expect.Tenant || got.channel != v.Expect.Channel ||
 				hex.EncodeToString(got.payload) != v.Expect.Payload || !reflect.DeepEqual(got.patterns, v.Expect.Patterns) ||
 				got.stored != (v.Expect.Position != "") || got.stored && got.position.String() != v.Expect.Position || got.sender != v.Expect.Sender) {
 				t.Errorf("%s: got %+v", v.Comment, got)

@@ -54,6 +54,8 @@ var (
 	ErrNoSubject            error = &Error{Code: Code(wire.CodeNoSubject)}
 	ErrTooManyMembers       error = &Error{Code: Code(wire.CodeTooManyMembers)}
 	ErrHistoryUnavailable   error = &Error{Code: Code(wire.CodeHistoryUnavailable)}
+	ErrNoSubscriber         error = &Error{Code: Code(wire.CodeNoSubscriber)}    // of a publish to one: nobody has got it
+	ErrSubscribersBusy      error = &Error{Code: Code(wire.CodeSubscribersBusy)} // likewise
 	ErrUnconfirmed          error = &Error{Code: Code(wire.CodeUnconfirmed)}
 	ErrOutcomeUnknown       error = &Error{Code: CodeOutcomeUnknown}
 	ErrBadTenant            error = &Error{Code: Code(wire.CodeBadTenant)}

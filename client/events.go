@@ -16,6 +16,30 @@ const (
 	ReasonTransport Reason = "transport" // WebTransport, which is preferred, works again
 )
 
+// Direction says which messages wait for a cap.
+type Direction string
+
+// The directions.
+const (
+	In  Direction = "in"  // deliveries: for the egress cap of the token, or of the edge
+	Out Direction = "out" // what the client publishes: for an ingress cap
+)
+
+// GapReason says why messages may be missing. Later edges may have others.
+type GapReason string
+
+// The reasons of a [Gap].
+const (
+	GapExpired   GapReason = "expired"    // limits of the history have removed some
+	GapPurged    GapReason = "purged"     // somebody has removed some
+	GapLate      GapReason = "late"       // they were later than the max_lag of the history
+	GapLost      GapReason = "lost"       // the store has lost some, or what it knew of them
+	GapBehind    GapReason = "behind"     // that nothing is missing could not be proved
+	GapUnknown   GapReason = "unknown"    // the edge does not say
+	GapNoRight   GapReason = "no_right"   // the token may not read the past: its grant needs History
+	GapNoHistory GapReason = "no_history" // the edge keeps nothing of the pattern
+)
+
 type (
 	// Connecting comes before each further attempt of [Connect].
 	Connecting struct {
@@ -87,7 +111,8 @@ type (
 		// Code says why, where the edge has refused to give what is past: permission_denied (a
 		// grant's allow_channels_history does not have the pattern) or no_history; else it is
 		// empty.
-		Code Code
+		Code   Code
+		Reason GapReason // why, in any case
 	}
 
 	// Moving says that the client opens a second connection, to leave this one.
@@ -108,6 +133,7 @@ type (
 	PublishError struct {
 		Tenant, Channel string
 		Code            Code
+		Text            string // what it means, what the token allows, what to do; for people
 	}
 
 	// PublishUnknown comes when a connection is lost or replaced: publishes were sent on it, and
@@ -128,16 +154,18 @@ type (
 		Tenant, Pattern string
 		Channel         string // of a Membership, which has no Pattern; empty: it is about something else
 		Code            Code
+		Text            string // what it means, what the token allows, what to do; for people
 	}
 
 	// SlowConsumer says that the edge dropped deliveries for this client, which
 	// did not read them in time.
 	SlowConsumer struct{ Dropped int }
 
-	// EgressLimited says that deliveries come late: they wait for an egress cap, the
-	// one of this client's token in most cases. It comes at most once a minute.
-	EgressLimited struct {
-		Delay time.Duration // that the oldest one waits already, in whole seconds
+	// Limited says that messages are late: they wait for a cap of the bandwidth, that of this
+	// client's token in most cases. It comes at most once a minute for each direction.
+	Limited struct {
+		Direction Direction
+		Delay     time.Duration // that the oldest one waits already, in whole seconds
 	}
 
 	// LinkDown says that the edge has lost the other edges: until LinkUp, or another
@@ -186,7 +214,7 @@ func (PublishError) event()      {}
 func (PublishUnknown) event()    {}
 func (SubscriptionError) event() {}
 func (SlowConsumer) event()      {}
-func (EgressLimited) event()     {}
+func (Limited) event()           {}
 func (LinkDown) event()          {}
 func (LinkUp) event()            {}
 func (QueueFull) event()         {}

@@ -295,6 +295,7 @@ func (l *fakeLink) take(message []byte) {
 	}
 	line := string(message)
 	if strings.HasPrefix(line, "FEATURES:") { // each connection begins with it
+		line = strings.TrimSuffix(line, furtherFeatures)
 		l.asked = line
 	} else {
 		l.lines = append(l.lines, line)

@@ -47,7 +47,7 @@ func (f *futureCase) event() Event {
 	case "edgeError":
 		return EdgeError{Code: Code(e.Code), Detail: e.Detail}
 	case "publishError":
-		return PublishError{e.Tenant, e.Channel, Code(e.Code)}
+		return refusedPublish(e.Tenant, e.Channel, Code(e.Code))
 	}
 	return nil
 }

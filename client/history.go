@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/millrace/millrace/wire"
@@ -205,7 +206,7 @@ func (r *router) reach(c *conn, l wire.ServerLine) (gap bool) {
 		gap = l.Kind == wire.KindGap && h.paused
 	}
 	if gap {
-		r.untold = append(r.untold, Gap{Tenant: l.Tenant, Pattern: l.Pattern, Before: l.Position.String()})
+		r.untold = append(r.untold, Gap{Tenant: l.Tenant, Pattern: l.Pattern, Before: l.Position.String(), Reason: cmp.Or(GapReason(l.Reason), GapUnknown)})
 	}
 	return gap
 }

@@ -87,8 +87,8 @@ func TestHistory(t *testing.T) {
 			t.Errorf("position %s after AT", got)
 		}
 		l.in <- wire.AppendAt(nil, "t", "other", at(200)) // concerns nothing
-		l.in <- wire.AppendGap(nil, "t", "x", at(120))
-		wantEvent(w, Gap{Tenant: "t", Pattern: "x", Before: at(120).String()})
+		l.in <- wire.AppendGapReason(nil, "t", "x", at(120), wire.GapPurged)
+		wantEvent(w, Gap{Tenant: "t", Pattern: "x", Before: at(120).String(), Reason: GapPurged})
 		noError(t, s.Unsubscribe(t.Context()))
 		wantLines(t, l, "RSUB:t:x:last.3", "UNSUB:t:x")
 	})
@@ -287,7 +287,7 @@ func TestHistoryQueueGap(t *testing.T) {
 		l.stored(1, 3, 4)
 		l.in <- wire.AppendGap(nil, "t", "x", at(5))
 		l.stored(6)
-		wantEvent(w, Gap{Tenant: "t", Pattern: "x", Before: at(5).String()})
+		wantEvent(w, Gap{Tenant: "t", Pattern: "x", Before: at(5).String(), Reason: GapUnknown})
 		if got := payloads(t, s, 2); got[1] != "3" {
 			t.Errorf("got %q", got)
 		}
@@ -311,7 +311,7 @@ func TestGapBeforeTheEnd(t *testing.T) {
 		l.stored(6)
 		payloads(t, s, 1)
 		close(read)
-		wantEvent(w, Gap{Tenant: "t", Pattern: "x", Before: at(5).String()})
+		wantEvent(w, Gap{Tenant: "t", Pattern: "x", Before: at(5).String(), Reason: GapUnknown})
 	})
 }
 

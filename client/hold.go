@@ -92,7 +92,14 @@ func (c *Client) standingAnswered(from *conn, s *standing, h *hold, code Code) {
 	case code == Code(wire.CodeTryLater) && s.acked:
 		c.postponeStanding(from, s, h)
 	default:
-		c.refuseStanding(from, s, s.refusal(code, "the edge refused it"))
+		u := toJoin
+		switch {
+		case s.verb == wire.VerbWho && s.count:
+			u = toSubscribe
+		case s.verb == wire.VerbWho:
+			u = toSeePresence
+		}
+		c.refuseStanding(from, s, s.refusal(code, why(u, code, s.tenant, s.pattern, from.denial)))
 	}
 }
 
@@ -118,7 +125,7 @@ func (c *Client) postponeStanding(conn *conn, s *standing, h *hold) {
 	conn.ready = false
 	if !h.told {
 		h.told = true
-		c.events.emit(s.event(Code(wire.CodeTryLater)))
+		c.events.emit(s.event(Code(wire.CodeTryLater), reasons[wire.CodeTryLater]))
 	}
 }
 
@@ -132,7 +139,7 @@ func (c *Client) refuseStanding(from *conn, s *standing, err *Error) {
 	delete(from.holds, s)
 	s.end(err, false)
 	if s.acked {
-		c.events.emit(s.event(err.Code))
+		c.events.emit(s.event(err.Code, err.Text))
 	}
 	s.refuse(err)
 	c.dropStanding(s, func() {})

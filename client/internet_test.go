@@ -126,7 +126,7 @@ func talk(t *testing.T, f func(c *websocket.Conn)) func(http.ResponseWriter, *ht
 		if err != nil {
 			return // the client, which comes back by itself, was closed meanwhile
 		}
-		if string(first) != wire.LineFeatures {
+		if string(first) != wire.LineFeatures+furtherFeatures {
 			t.Errorf("got %q", first)
 		}
 		f(c)

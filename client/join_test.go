@@ -111,12 +111,13 @@ func TestJoin(t *testing.T) {
 		w.next(func(l *fakeLink) {
 			withPresence(l)
 			l.answer["JOIN:t:room.1"] = "ERR:too_many_members:JOIN:t:room.1"
-			l.answer["WHO:t:room.*"] = "ERR:permission_denied:WHO:t:room.*"
+			l.answer["WHO:t:room.*"] = "ERR:permission_denied:WHO:t:room.*:allowed=hall"
 		})
 		l.end(1011)
 		got := []SubscriptionError{event[SubscriptionError](w), event[SubscriptionError](w)}
 		for _, want := range []SubscriptionError{
-			{Tenant: "t", Channel: "room.1", Code: "too_many_members"}, {Tenant: "t", Pattern: "room.*", Code: "permission_denied"},
+			{Tenant: "t", Channel: "room.1", Code: "too_many_members", Text: reasons[wire.CodeTooManyMembers]},
+			{Tenant: "t", Pattern: "room.*", Code: "permission_denied", Text: "the token may see who is present in t only in hall, not in room.*"},
 		} {
 			if !slices.Contains(got, want) {
 				t.Errorf("told of %+v, want %+v", got, want)
@@ -139,7 +140,7 @@ func TestJoin(t *testing.T) {
 			l.answer["JOIN:t:room.1"] = "ERR:try_later:JOIN:t:room.1"
 		})
 		l.end(1011)
-		wantEvent(w, SubscriptionError{Tenant: "t", Channel: "room.1", Code: "try_later"})
+		wantEvent(w, SubscriptionError{Tenant: "t", Channel: "room.1", Code: "try_later", Text: reasons[wire.CodeTryLater]})
 		second := <-w.links
 		time.Sleep(10 * time.Second)
 		if n := second.count("JOIN:t:room.1"); n < 3 {

@@ -35,6 +35,7 @@ func (c *Client) handleLine(from *conn, l wire.ServerLine, heard time.Time) {
 			c.startMove(ReasonDrain)
 		}
 	case wire.KindFeatures:
+		from.workQueue = l.HasFeature(wire.FeatureWorkQueue)
 		c.featuresKnown(from, l.HasFeature(wire.FeatureHistory), l.HasFeature(wire.FeaturePresence))
 	case wire.KindLink:
 		from.linkDown = !l.Up
@@ -43,9 +44,10 @@ func (c *Client) handleLine(from *conn, l wire.ServerLine, heard time.Time) {
 		from.confirms.answer(l.ID, confirmed{position: positionOf(l)})
 	case wire.KindErr:
 		if id, ok := l.RefusedID(); ok {
-			from.confirms.answer(id, confirmed{code: Code(l.Code)})
+			from.confirms.answer(id, confirmed{code: Code(l.Code), denial: l.Denial})
 			return
 		}
+		from.denial = l.Denial
 		c.handleErr(from, Code(l.Code), l.Detail)
 	}
 }
@@ -128,9 +130,14 @@ func (c *Client) handleErr(from *conn, code Code, detail string) {
 		n, _ := strconv.Atoi(detail)
 		c.events.emit(SlowConsumer{n})
 		return
-	case wire.CodeEgressLimited:
+	case wire.CodeEgressLimited, wire.CodeIngressLimited:
 		n, _ := strconv.Atoi(detail)
-		c.events.emit(EgressLimited{time.Duration(n) * time.Second})
+		direction := In
+		if wire.Code(code) == wire.CodeIngressLimited {
+			direction = Out
+		}
+		c.limitedUntil.Store(time.Now().Add(limitedTime).UnixNano())
+		c.events.emit(Limited{direction, time.Duration(n) * time.Second})
 		return
 	}
 	if last := lastWord(code, detail); last != nil {
@@ -141,7 +148,7 @@ func (c *Client) handleErr(from *conn, code Code, detail string) {
 	tenant, name, ok := strings.Cut(rest, ":")
 	switch {
 	case ok && verb == "PUB":
-		c.events.emit(PublishError{tenant, name, code})
+		c.events.emit(PublishError{tenant, name, code, why(toPublish, code, tenant, name, from.denial)})
 	case ok && verb == wire.VerbSub.String():
 		from.answered(wire.VerbSub, key{tenant, name}, code)
 		c.checkReady(from)

@@ -60,18 +60,32 @@ func TestLines(t *testing.T) {
 		}
 	})
 	bubble(t, "Events of lines", func(t *testing.T, w *world) {
-		_, l := w.connected(edgeA)
+		c, l := w.connected(edgeA)
 		event[Connected](w)
 		for line, want := range map[string]Event{
-			"ERR:permission_denied:PUB:t:x":   PublishError{"t", "x", "permission_denied"},
-			"ERR:payload_too_large:PUB:t:x.y": PublishError{"t", "x.y", "payload_too_large"},
+			"ERR:permission_denied:PUB:t:x":   refusedPublish("t", "x", "permission_denied"),
+			"ERR:payload_too_large:PUB:t:x.y": refusedPublish("t", "x.y", "payload_too_large"),
 			"ERR:slow_consumer:17":            SlowConsumer{17},
-			"ERR:egress_limited:3":            EgressLimited{3 * time.Second},
-			"ERR:broker_unavailable":          EdgeError{Code: "broker_unavailable", Detail: ""},
-			"ERR:of_later:a:b":                EdgeError{Code: "of_later", Detail: "a:b"},
+			"ERR:egress_limited:3":            Limited{In, 3 * time.Second},
+			"ERR:ingress_limited:4":           Limited{Out, 4 * time.Second},
+			"ERR:permission_denied:PUB:t:secret:allowed=news.#,chat.*": PublishError{"t", "secret", "permission_denied",
+				"the token may publish in t only to news.#, chat.*, not to secret"},
+			"ERR:permission_denied:PUB:room:x:tenants=demo.room,demo.hall": PublishError{"room", "x", "permission_denied",
+				"the token is for the tenant demo.room, demo.hall, not for room: did you mean demo.room? The prefix of the master token is part of the name"},
+			"ERR:permission_denied:PUB:t:x:allowed=": PublishError{"t", "x", "permission_denied",
+				"the token may not publish at all in t, so not in x: issue it with a grant whose Publish has that"},
+			"ERR:permission_denied:PUB:t:x:by=hook": PublishError{"t", "x", "permission_denied", "the operator of the edge refuses it, by a hook"},
+			"ERR:broker_unavailable":                EdgeError{Code: "broker_unavailable", Detail: ""},
+			"ERR:of_later:a:b":                      EdgeError{Code: "of_later", Detail: "a:b"},
 		} {
 			l.line(line)
 			equal[Event](t, "event", <-w.events, want)
+		}
+		equal(t, "limited", c.Limited(), true)
+		time.Sleep(limitedTime)
+		equal(t, "limited after a minute", c.Limited(), false)
+		for len(w.events) > 0 { // PINGs of the minute
+			<-w.events
 		}
 		l.line("HELLO") // of a later edge
 		l.line("PONG")  // nobody asked
@@ -97,7 +111,7 @@ func TestLines(t *testing.T) {
 	bubble(t, "Unknown messages", func(t *testing.T, w *world) {
 		_, l, s := w.subscribed(edgeA)
 		l.line("LATER:x")
-		for _, frame := range []string{"\x09", "\x05later", "\x04\x04later", "\x04\x81later"} {
+		for _, frame := range []string{"\x09", "\x05later", "\x04\x10later", "\x04\x81later"} {
 			l.in <- []byte(frame)
 		}
 		reaches(t, l, s, "1")

@@ -285,10 +285,13 @@ func (s *settings) hasHTTP3(origin string) bool {
 // features is the line that turns on what the client wants of an edge.
 func (s *settings) features() []byte {
 	if s.Sender {
-		return []byte(wire.LineFeaturesSender)
+		return []byte(wire.LineFeaturesSender + furtherFeatures)
 	}
-	return []byte(wire.LineFeatures)
+	return []byte(wire.LineFeatures + furtherFeatures)
 }
+
+// furtherFeatures are those that the client always turns on.
+const furtherFeatures = "," + wire.FeatureWorkQueue + "," + wire.FeatureOwn + "," + wire.FeatureReasons
 
 func checkQueue(n int, policy QueuePolicy) error {
 	if n < 1 || n > 1<<20 {

@@ -26,7 +26,7 @@ func (c *Client) postpone(conn *conn, in *interest) {
 	if p == nil {
 		p = &postponedSub{}
 		conn.postponed[in] = p
-		c.events.emit(SubscriptionError{Tenant: in.tenant, Pattern: in.pattern, Code: Code(wire.CodeTryLater)})
+		c.events.emit(SubscriptionError{Tenant: in.tenant, Pattern: in.pattern, Code: Code(wire.CodeTryLater), Text: reasons[wire.CodeTryLater]})
 	}
 	if !p.open {
 		p.open, p.attempt = true, 0

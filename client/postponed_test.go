@@ -27,7 +27,7 @@ func (l *fakeLink) count(line string) (n int) {
 // postponedX awaits a SubscriptionError, which must be the one of try_later for x.
 func postponedX(w *world) {
 	w.t.Helper()
-	if e := event[SubscriptionError](w); e != (SubscriptionError{Tenant: "t", Pattern: "x", Code: "try_later"}) {
+	if e := event[SubscriptionError](w); e != (SubscriptionError{Tenant: "t", Pattern: "x", Code: "try_later", Text: reasons["try_later"]}) {
 		w.t.Errorf("got %+v", e)
 	}
 }
@@ -43,7 +43,7 @@ func TestPostponed(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		l.line("ERR:try_later:PUB:t:c")
-		wantEvent(w, PublishError{"t", "c", "try_later"})
+		wantEvent(w, refusedPublish("t", "c", "try_later"))
 		time.Sleep(time.Minute)
 		if n := l.count("SUB:t:x"); n != 1 {
 			t.Errorf("%d SUBs", n)

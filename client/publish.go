@@ -116,7 +116,7 @@ func (g *gate) confirm(p wire.Publish) (c *conn, answer <-chan confirmed, wait <
 	if answer = c.confirms.add(p); answer == nil {
 		return nil, nil, g.awaitChange(), ErrDisconnected // the loop is about to change it
 	}
-	if !c.histories {
+	if !c.histories && !c.workQueue {
 		c.confirms.forget(p.ID)
 		return nil, nil, nil, &Error{
 			Code: Code(wire.CodeNoHistory), Text: "the edge has no histories, and confirms nothing",
@@ -198,7 +198,7 @@ func (c *Client) refuseLargest(conn *conn) {
 	size, plain := conn.out.largestPublish()
 	conn.confirms.refuse(size, code)
 	if size > 0 && plain.size == size {
-		c.events.emit(PublishError{plain.tenant, plain.channel, code})
+		c.events.emit(PublishError{plain.tenant, plain.channel, code, reasons[wire.CodePayloadTooLarge]})
 		conn.reading.publishes++ // it is reported
 	}
 }

@@ -113,12 +113,12 @@ func (c *Client) handleReach(from *conn, l wire.ServerLine, gap bool) {
 // of the past.
 func (c *Client) gap(from *conn, in *interest) {
 	c.gaps = true
-	g := Gap{Tenant: in.key.tenant, Pattern: in.key.pattern}
+	g := Gap{Tenant: in.key.tenant, Pattern: in.key.pattern, Reason: GapUnknown}
 	switch {
 	case in.history.forbidden:
-		g.Code = Code(wire.CodePermissionDenied)
+		g.Code, g.Reason = Code(wire.CodePermissionDenied), GapNoRight
 	case in.history.unwanted, !from.histories:
-		g.Code = Code(wire.CodeNoHistory)
+		g.Code, g.Reason = Code(wire.CodeNoHistory), GapNoHistory
 	}
 	c.events.emit(g)
 }

@@ -42,7 +42,7 @@ func (s *standing) stands() {
 }
 
 func (s *standing) withoutError() *Error {
-	return s.refusal(Code(wire.CodeNoPresence), "the edge has no presence that contains it")
+	return s.refusal(Code(wire.CodeNoPresence), reasons[wire.CodeNoPresence])
 }
 
 // refusal is an error about the standing.
@@ -56,11 +56,11 @@ func (s *standing) refusal(code Code, text string) *Error {
 	return e
 }
 
-func (s *standing) event(code Code) SubscriptionError {
+func (s *standing) event(code Code, text string) SubscriptionError {
 	if s.verb == wire.VerbJoin {
-		return SubscriptionError{Tenant: s.tenant, Channel: s.pattern, Code: code}
+		return SubscriptionError{Tenant: s.tenant, Channel: s.pattern, Code: code, Text: text}
 	}
-	return SubscriptionError{Tenant: s.tenant, Pattern: s.pattern, Code: code}
+	return SubscriptionError{Tenant: s.tenant, Pattern: s.pattern, Code: code, Text: text}
 }
 
 // end ends what shares a standing.

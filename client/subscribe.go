@@ -185,7 +185,11 @@ func (c *Client) subscribed(from *conn, in *interest, code Code) {
 		c.postpone(from, in)
 		return
 	}
-	err := &Error{Code: code, Text: "the edge refused the subscription", Tenant: in.tenant, Pattern: in.pattern}
+	u := toSubscribe
+	if in.history != nil && from.histories && in.history.asked != wire.OriginNow {
+		u = toReadHistory
+	}
+	err := &Error{Code: code, Text: why(u, code, in.tenant, in.pattern, from.denial), Tenant: in.tenant, Pattern: in.pattern}
 	if c.suspicion != nil && from == c.next && in.acked {
 		from.lastErr = err // it cannot take over, and the current one, which has the subscription, may wake
 		from.link.abort()
@@ -195,7 +199,7 @@ func (c *Client) subscribed(from *conn, in *interest, code Code) {
 		s.end(err, false)
 	}
 	if in.acked {
-		c.events.emit(SubscriptionError{Tenant: in.tenant, Pattern: in.pattern, Code: code})
+		c.events.emit(SubscriptionError{Tenant: in.tenant, Pattern: in.pattern, Code: code, Text: err.Text})
 	}
 	in.answer(err)
 	for _, conn := range c.conns() {

@@ -127,7 +127,7 @@ func TestWebTransport(t *testing.T) {
 	bubble(t, "a client that has read the stream's end says so", func(t *testing.T, _ *world) {
 		n := newInternet(t)
 		edge := n.scriptWT(accept(t, func(session *webtransport.Session, stream *webtransport.Stream) {
-			_, err := io.ReadFull(stream, wire.AppendMessage(nil, []byte(wire.LineFeatures)))
+			_, err := io.ReadFull(stream, wire.AppendMessage(nil, []byte(wire.LineFeatures+furtherFeatures)))
 			noError(t, err)
 			_, err = stream.Write(wire.AppendMessage(nil, []byte("ERR:token_revoked")))
 			noError(t, err)

@@ -209,7 +209,7 @@ func (s *subscriber) event(event client.Event) {
 		s.fail(&client.Error{Code: e.Code, Tenant: e.Tenant, Pattern: e.Pattern})
 	case client.SlowConsumer:
 		s.printLine(fmt.Sprintf("ERR:%s:%d", wire.CodeSlowConsumer, e.Dropped))
-	case client.EgressLimited:
+	case client.Limited:
 		s.printLine(fmt.Sprintf("ERR:%s:%d: messages are this many seconds late: they wait for the token's egress_kb_per_sec or a cap of the edge",
 			wire.CodeEgressLimited, int(e.Delay.Seconds())))
 	case client.LinkDown:

@@ -22,7 +22,7 @@ const (
 
 // Commands are the values of [Command.Cmd].
 var Commands = []string{
-	"connect", "token", "subscribe", "read", "unsubscribe", "position", "publish", "flush", "online", "close",
+	"connect", "token", "subscribe", "read", "unsubscribe", "drain", "position", "publish", "flush", "online", "close",
 	"renewToken", "retry",
 	"join", "leave", "presence", "members", "closePresence",
 	"issue", "refresh", "revoke", "list", // of a TokenAdmin
@@ -34,8 +34,8 @@ var Events = []string{
 	"hello", "answer", "message", "subscriptionEnded", "tokenWanted", "ended",
 	"presenceChange", "presenceEnded", "membershipEnded",
 
-	"connected", "suspect", "recovered", "disconnected", "reconnecting", "reconnected", "gap", "moving", "moved",
-	"publishError", "publishUnknown", "subscriptionError", "slowConsumer", "egressLimited", "linkDown", "linkUp", "queueFull",
+	"connecting", "connected", "suspect", "recovered", "disconnected", "reconnecting", "reconnected", "gap", "moving", "moved",
+	"publishError", "publishUnknown", "subscriptionError", "slowConsumer", "limited", "linkDown", "linkUp", "queueFull",
 	"edgeError", "roundTrip", "closed",
 }
 
@@ -96,6 +96,7 @@ type Options struct {
 	History        any      `json:"history,omitempty"` // now, last, {"last":n} or {"after":position}
 	Hashes         [][]byte `json:"hashes,omitempty"`  // of certificates; for browsers
 	Sender         bool     `json:"sender,omitempty"`
+	WithoutEcho    bool     `json:"withoutEcho,omitempty"` // of a subscription: leave out the client's own messages
 }
 
 // Report is what a driver says. What is empty may be left out.
@@ -117,6 +118,8 @@ type Report struct {
 	Late     bool     `json:"late,omitempty"`
 	Position string   `json:"position,omitempty"`
 	Sender   string   `json:"sender,omitempty"`
+	Own      bool     `json:"own,omitempty"`
+	Key      string   `json:"key,omitempty"` // of an own message
 	Before   string   `json:"before,omitempty"`
 	Complete bool     `json:"complete,omitempty"`
 
@@ -135,6 +138,7 @@ type Report struct {
 	Away      float64 `json:"away,omitempty"`  // ms
 	RTT       float64 `json:"rtt,omitempty"`   // ms
 	Delay     float64 `json:"delay,omitempty"` // ms
+	Direction string  `json:"direction,omitempty"`
 	Attempt   int     `json:"attempt,omitempty"`
 	Dropped   int     `json:"dropped,omitempty"`
 	Code      string  `json:"code,omitempty"`
