@@ -110,6 +110,7 @@ class Driver:
             ssl=self.ssl(),
             on={name: handler(name) for name in EVENTS},
             sender=options.get("sender", False),
+            fail_fast=True,
             **queue_options(options),
             **{snake(name): options[name] / 1000 for name in DURATIONS if name in options},
         )
@@ -135,7 +136,7 @@ class Driver:
             answer.set_exception(RuntimeError(text))
         elif expiresAt or expiresIn:
             at, within = expiresAt and moment(expiresAt), expiresIn and expiresIn / 1000
-            answer.set_result(millrace.Token(token, expires_at=at, expires_in=within))
+            answer.set_result(millrace.AccessToken(token, expires_at=at, expires_in=within))
         else:
             answer.set_result(token)
 

@@ -121,6 +121,16 @@ class Peer:
     def deliver(self, text: str, pattern: str = "c", channel: str = "c") -> None:
         self.send(b"\x01" + _delivery("t", channel, text.encode(), (pattern,)))
 
+    def give(self, *texts: str) -> None:
+        """Deliver messages to this connection alone, for c."""
+        for text in texts:
+            self.send(b"\x04\x04" + _delivery("t", "c", text.encode(), ("c",)))
+
+    def deliver_own(self, text: str, key: bytes = b"", n: int | None = None) -> None:
+        """Deliver to c what this connection has published; with a number it is stored."""
+        head = b"\x04\x08" if n is None else struct.pack(">BBQQQ", 4, 9, 0xABC, n, 1_700_000_000_000 + n)
+        self.send(head + bytes([len(key)]) + key + _delivery("t", "c", text.encode(), ("c",)))
+
     def stored(self, *numbers: int) -> None:
         """Deliver messages to the RSUB of c, whose payloads are their numbers."""
         for n in numbers:
@@ -194,6 +204,7 @@ class Edge:
         """Of all peers."""
         self.refusal: tuple[int, str] | None = None
         """The status and the code that refuse handshakes; None: nothing does."""
+        self.detail = "as the test says"
         self.retry_after: str | None = None
         self.accepted: str | None = None
         """The one token that is not refused."""
@@ -238,7 +249,7 @@ class Edge:
             return None
         self.refusals.add(token)
         status, code = self.refusal
-        body = json.dumps({"code": code, "detail": "as the test says"}) if code else "no"
+        body = json.dumps({"code": code, "detail": self.detail}) if code else "no"
         headers = Headers({"Content-Length": str(len(body)), "Connection": "close"})
         if self.retry_after is not None:
             headers["Retry-After"] = self.retry_after

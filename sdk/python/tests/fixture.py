@@ -61,7 +61,7 @@ async def tried(urls: str | Sequence[str], **options: Any) -> AsyncIterator[Trie
     recorder = Recorder()
     if "token_provider" not in options:
         options.setdefault("token", "AT_1")
-    options = {"min_back_off": 0.001, "max_back_off": 0.01, "on": recorder.on, **options}
+    options = {"min_back_off": 0.001, "max_back_off": 0.01, "fail_fast": True, "on": recorder.on, **options}
     async with connect(urls, **options) as client:
         yield Tried(client, recorder)
 

@@ -14,6 +14,7 @@ from millrace._address import Address
 from millrace._admin import TokenAdmin
 from millrace._admin_types import Grant, IssuedToken, TokenInfo, expiry, time
 from millrace._http import Response, request
+from millrace._rules import contains
 from millrace.errors import MillraceError
 
 from .web import closed_port, web
@@ -108,11 +109,16 @@ async def test_clocks() -> None:
     refused = {"code": "expires_at_out_of_range", "detail": "it is noon at this edge"}
     async with web((200, ISSUED), (400, refused)) as edge:
         admin = TokenAdmin(edge.url, MASTER)
-        issued = await admin.issue(created_by="b", grants=[], expires_in=datetime.timedelta(hours=25))
+        issued = await admin.issue(
+            created_by="b", grants=[Grant(tenants=["t"])], expires_in=datetime.timedelta(hours=25)
+        )
         assert (issued.expires_in, issued.clamped) == (86400, True)
         with pytest.raises(MillraceError, match=r"it is noon at this edge; here it is 20\d\d-.*\+00:00$"):
             await admin.refresh("1", expires_at=DAY)
-    assert edge.calls[0].body == {"created_by": "b", "right": {"tenant_grants": [], "expires_in": 90000}}
+    assert edge.calls[0].body == {
+        "created_by": "b",
+        "right": {"tenant_grants": [{"tenant_ids": ["t"]}], "expires_in": 90000},
+    }
 
 
 async def test_revoke_by_id_and_by_subject() -> None:
@@ -314,7 +320,7 @@ async def test_long_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("http://edge.example.com", MASTER),
         ("https://edge.example.com/edges", MASTER),
-        ("https://user@edge.example.com", MASTER),
+        ("https://hunter2@edge.example.com", MASTER),
         ("ftp://edge.example.com", MASTER),
         ([], MASTER),
         ("https://edge.example.com", "MT 1"),
@@ -325,7 +331,7 @@ def test_bad_options(urls: Any, token: str) -> None:
     with pytest.raises(MillraceError) as caught:
         TokenAdmin(urls, token)
     assert caught.value.code == "bad_option"
-    assert "example" not in str(caught.value)
+    assert "hunter2" not in str(caught.value)
 
 
 async def test_bad_requests() -> None:
@@ -359,3 +365,35 @@ def test_times() -> None:
     for broken in ("2026-01-02", "2026-13-02T03:04:05Z", 7, None):
         with pytest.raises(MillraceError):
             time(broken)
+
+
+def test_rules_contain_each_other() -> None:
+    """As in docs/protocol.md, Grants."""
+    for rule, other, want in (
+        ("#", ">", True), (">", "#", True), ("a.#", "a.b.*", True), ("a.>", "a.#", False), ("(a*|x)", "ab*", True),
+        ("a.?", "a.b", True), ("a.?", "a.*", False), ("a.?", "a.?", True), ("a.*", "a.?", True), ("a.?", "a.(b|c)", True),
+        ("(a|b)", "(a|b)", True), ("(a|b)", "(a|c)", False), ("a*", "(ab|ac*)", True), ("a", "a.b", False),
+        ("x#", "xa.b.#", True), ("x>", "xa", False), ("a*", "?", False),
+    ):  # fmt: skip
+        assert contains(rule, other) is want, (rule, other)
+
+
+async def test_histories_and_presences_lie_within_what_is_subscribed_to(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with web((200, ISSUED), (200, ISSUED)) as served:
+        admin = TokenAdmin(served.url, MASTER)
+
+        async def issue(*grants: Grant) -> None:
+            await admin.issue(created_by="me", expires_in=60, grants=grants)
+
+        outside = (
+            r"bad_option: grants\[0\].history\[0\] is audit.#, which subscribe \(chat.\*\) does not contain"
+        )
+        with pytest.raises(MillraceError, match=outside):
+            await issue(Grant(tenants=["room"], subscribe=["chat.*"], history=["audit.#"]))
+        other = Grant(tenants=["paint.room"], subscribe=["audit.#"])
+        await issue(Grant(tenants=["room"], subscribe=["chat.*"], history=["audit.a"]), other)
+        assert caplog.records == []
+        await issue(Grant(tenants=["room"], subscribe=["chat.*"], presence=["#"]))
+        assert "grants[0].presence[0] is #" in caplog.text

@@ -89,7 +89,7 @@ async def test_dialing(monkeypatch: pytest.MonkeyPatch) -> None:
         return links[-1]
 
     monkeypatch.setitem(_dial._OPENERS, "websocket", opener)
-    dialer = _dial.Dialer(settings(token="a"))
+    dialer = _dial.Dialer(settings(token="AT_a"))
     async for task in cancelled(lambda: dialer.open("http://localhost", "a")):
         if task.cancelled():
             assert all(link.closed for link in links)

@@ -71,7 +71,7 @@ async def test_what_is_checked_before_anything_is_sent() -> None:
         for options in ({"queue": -1}, {"queue": 1.5}, {"queue_policy": "drop"}, {"on_message": "f"}):
             with refuses("bad_option"):
                 await client.subscribe("t", "a", **options)
-        for payload in (1, None, ["a"]):
+        for payload in (object(), {"a": object()}, math.nan, {1}):
             with refuses("bad_option"):
                 await client.publish("t", "c", payload)
         with refuses("bad_option"):
@@ -83,34 +83,34 @@ async def test_what_is_checked_before_anything_is_sent() -> None:
             {"token": ""},
             {"token": "é"},
             {},
-            {"token": "a", "token_provider": lambda: "a"},
+            {"token": "AT_a", "token_provider": lambda: "AT_a"},
             {"token_provider": "a"},
-            {"token": "a", "transports": []},
-            {"token": "a", "transports": ["tcp"]},
-            {"token": "a", "connect_timeout": math.nan},
-            {"token": "a", "pong_timeout": -1},
-            {"token": "a", "keep_alive": 2**31},
-            {"token": "a", "max_back_off": math.inf},
-            {"token": "a", "queue_policy": "drop"},
-            {"token": "a", "paths": Paths(ping="ping")},
-            {"token": "a", "ssl": True},
-            {"token": "a", "paths": {"ping": "/ping"}},
-            {"token": "a", "transports": None},
-            {"token": "a", "on": {"no event": print}},
-            {"token": "a", "on": print},
+            {"token": "AT_a", "transports": []},
+            {"token": "AT_a", "transports": ["tcp"]},
+            {"token": "AT_a", "connect_timeout": math.nan},
+            {"token": "AT_a", "pong_timeout": -1},
+            {"token": "AT_a", "keep_alive": 2**31},
+            {"token": "AT_a", "max_back_off": math.inf},
+            {"token": "AT_a", "queue_policy": "drop"},
+            {"token": "AT_a", "paths": Paths(ping="ping")},
+            {"token": "AT_a", "ssl": True},
+            {"token": "AT_a", "paths": {"ping": "/ping"}},
+            {"token": "AT_a", "transports": None},
+            {"token": "AT_a", "on": {"no event": print}},
+            {"token": "AT_a", "on": print},
         ]
         for options in bad:
             with refuses("bad_option"):
                 await connect(edge.url, **options)
         for url in ("edge", "ws://127.0.0.1", "http://edge.example", "https://a:b@e.example", "https://e/?a"):
             with refuses("bad_option"):
-                await connect(url, token="a")
+                await connect(url, token="AT_a")
         none: Any
         for none in ([], 5, None, [None]):
             with refuses("bad_option"):
-                await connect(none, token="a")
+                await connect(none, token="AT_a")
         with refuses("bad_option"):
-            await connect(edge.url, token="a", transports=["webtransport"])
+            await connect(edge.url, token="AT_a", transports=["webtransport"])
         assert (await edge.peer(0)).lines.all == []
 
 
@@ -131,7 +131,7 @@ async def test_refusals(status: int, code: str, want: str) -> None:
         edge.refusal = status, code
         secret = "_".join(["AT", "secret"])  # the traceback shows this line
         with refuses(want) as caught:
-            await connect(edge.url, token=secret)
+            await connect(edge.url, token=secret, fail_fast=True)
         assert caught.value.status == status
         assert secret not in "".join(traceback.format_exception(caught.value))
 
@@ -140,14 +140,17 @@ async def test_nobody_answers() -> None:
     async with edges(1) as (edge,):
         await edge.stop()
         with refuses("unreachable") as caught:
-            await connect(edge.url, token="a")
+            await connect(edge.url, token="AT_a", fail_fast=True)
         assert isinstance(caught.value.__cause__, ConnectionRefusedError)
-        assert re.match(r"unreachable: no WebSocket to the edge: .*(refused|Connect call)", str(caught.value))
+        assert re.match(
+            r"unreachable: no WebSocket at http://.*nothing listens.*(refused|Connect call)",
+            str(caught.value),
+        )
         assert str(caught.value.again()) == str(caught.value)
         await edge.start()
         edge.stalls = True
         with refuses("timeout"):
-            await connect(edge.url, token="a", connect_timeout=0.1)
+            await connect(edge.url, token="AT_a", connect_timeout=0.1, fail_fast=True)
 
 
 async def test_the_first_edge_that_takes_the_client() -> None:
@@ -174,7 +177,7 @@ async def test_what_the_edge_tells() -> None:
             peer.send(line)
         peer.send(b"\x7fa frame of later edges")
         assert await it.event("slow_consumer") == events.SlowConsumer(7)
-        assert await it.event("egress_limited") == events.EgressLimited(3.0)
+        assert await it.event("limited") == events.Limited("in", 3.0)
         assert await it.event("publish_error") == events.PublishError("t", "a.b", "permission_denied")
         assert await it.event("edge_error") == events.EdgeError("broker_unavailable", "")
         assert await it.event("edge_error", 1) == events.EdgeError("of_later_edges", "SUB:t:c")
@@ -333,7 +336,7 @@ async def test_subscriptions_that_are_refused() -> None:
             with refuses(code) as caught:
                 await it.client.subscribe("t", "c")
             assert (caught.value.tenant, caught.value.pattern) == ("t", "c")
-            assert str(caught.value) == f"{code}: the edge refuses it (tenant 't', pattern 'c')"
+            assert str(caught.value).endswith("(tenant 't', pattern 'c')")
         peer.answers = lambda _: True
         await it.client.flush()
         assert it.events.names == ["connected"]
@@ -469,11 +472,11 @@ async def test_closing_an_edge_that_does_not_answer() -> None:
 
 async def test_connect_can_be_awaited_and_entered() -> None:
     async with edges(1) as (edge,):
-        client = await connect(edge.url, token="a")
+        client = await connect(edge.url, token="AT_a")
         async with client:
             pass
         assert await client.closed() is None
-        async with connect(edge.url, token="a") as client:
+        async with connect(edge.url, token="AT_a") as client:
             async with await client.subscribe("t", "c") as sub:
                 assert isinstance(sub, Subscription)
             assert await sub.ended() is None
@@ -486,5 +489,5 @@ async def test_a_failed_connect_leaves_nothing() -> None:
     async with edges(1) as (edge,):
         edge.refusal = 401, "unauthorized"
         with refuses("unauthorized"):
-            await connect(edge.url, token="a", on=recorder.on)
+            await connect(edge.url, token="AT_a", on=recorder.on)
     assert recorder.all.all == []

@@ -13,14 +13,14 @@ from millrace._dial import Dialer
 from millrace._edges import resolve_edges
 from millrace._link import Dial
 from millrace._resolve import Target, _interleaved
-from millrace.options import Settings, Token, settings
+from millrace.options import AccessToken, Settings, settings
 
 from .edge import edges
 from .fixture import refuses
 
 
 def s() -> Settings:
-    return settings(token="a", connect_timeout=5)
+    return settings(token="AT_a", connect_timeout=5)
 
 
 async def resolved(*urls: str) -> list[str]:
@@ -107,7 +107,7 @@ async def test_edges_that_come_and_go_take_no_memory() -> None:
 
 def test_what_is_shown_has_no_token() -> None:
     secret = "AT_secret"
-    shown = repr((settings(token=secret), Dial("https://a", secret, s()), Token(secret, expires_in=1)))
+    shown = repr((settings(token=secret), Dial("https://a", secret, s()), AccessToken(secret, expires_in=1)))
     assert secret not in shown
 
 

@@ -23,7 +23,7 @@ __all__ = ["edge"]
 
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "subscribe": ("t", "c"), "publish": ("t", "c", "x"), "join": ("t", "c"), "presence": ("t", "c"),
-    "on": ("closed", print),
+    "on": ("closed", print), "tenant": ("t",),
 }  # fmt: skip
 
 LISTENS = ("member_changed", "count_changed", "count_void")  # for the client
@@ -75,7 +75,7 @@ def test_another_event_loop(edge: EdgeThread) -> None:
     loop = asyncio.new_event_loop()
     try:
         objects = loop.run_until_complete(_made(edge.url))
-        assert asyncio.run(_refused(objects)) == 18
+        assert asyncio.run(_refused(objects)) == 22
         objects[0].on("closed", print)  # no loop runs, and it will be this one
         objects[0].retry()
         loop.run_until_complete(objects[0].close())
@@ -133,7 +133,7 @@ def run(script: str, *arguments: str, said: str = "") -> str:
 def test_a_fork(edge: EdgeThread, how: str) -> None:
     tell_who(edge)
     errors = run(FORK, edge.url, how).splitlines()
-    assert errors == ["bad_option: made before a fork: connect in the child"] * (20 if how == "used" else 0)
+    assert errors == ["bad_option: made before a fork: connect in the child"] * (23 if how == "used" else 0)
     frames = [frame for peer in edge.edge.peers.all for frame in peer.frames.all]
     texts = [text for text in (b"of the child", b"of the parent") if any(text in frame for frame in frames)]
     assert texts == [b"of the child", b"of the parent"][how == "unused" :]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from websockets.client import ClientProtocol
 
-from millrace import MillraceError, Paths, TokenAdmin, _quic, connect
+from millrace import Grant, MillraceError, Paths, TokenAdmin, _quic, connect
 from millrace._link import Inlet
 from millrace._webtransport import open_webtransport
 from millrace.options import settings
@@ -60,7 +60,9 @@ async def test_a_lone_surrogate() -> None:
         with pytest.raises(MillraceError, match="bad_tenant"):
             await it.client.subscribe("\ud83d", "c")
     with pytest.raises(MillraceError, match=r"bad_option: .*lone surrogate"):
-        await TokenAdmin("http://127.0.0.1:9", "MT_1").issue(created_by="\ud83d", grants=[], expires_in=60)
+        await TokenAdmin("http://127.0.0.1:9", "MT_1").issue(
+            created_by="\ud83d", grants=[Grant(tenants=["t"])], expires_in=60
+        )
     with pytest.raises(MillraceError, match=r"bad_option: .*lone surrogate"):
         settings(token="AT_1", paths=Paths(ping="/\ud83d"))
     assert settings(token="AT_1", paths=Paths("/ü%20~")).paths.websocket == "/%C3%BC%20~"

@@ -65,7 +65,7 @@ class Watched:
 
 def watched(look: Any = lambda: None, **options: Any) -> tuple[Watched, Liveness]:
     it = Watched()
-    it.watch = Liveness(it, settings(token="a", **options), look)
+    it.watch = Liveness(it, settings(token="AT_a", **options), look)
     return it, it.watch
 
 
@@ -271,7 +271,7 @@ async def test_a_client_that_slept_asks_at_once() -> None:
 
 
 def test_pauses() -> None:
-    s = settings(token="a", min_back_off=1, max_back_off=8)
+    s = settings(token="AT_a", min_back_off=1, max_back_off=8)
     assert back_off(1, s) == 0
     for attempt, most in ((2, 1), (3, 2), (4, 4), (5, 8), (6, 8), (5000, 8)):
         pauses = [back_off(attempt, s) for _ in range(200)]

@@ -75,7 +75,10 @@ async def test_refusals(answer: str, status: int | None, text: str) -> None:
             MillraceError, match=rf"unreachable: the proxy 127.0.0.1:{proxy.port} {text}"
         ) as caught:
             await connect(
-                "http://127.0.0.1:9", token="AT_1", proxy=f"http://ann:secret@127.0.0.1:{proxy.port}"
+                "http://127.0.0.1:9",
+                token="AT_1",
+                fail_fast=True,
+                proxy=f"http://ann:secret@127.0.0.1:{proxy.port}",
             )
         assert caught.value.status == status
         assert "secret" not in f"{caught.value!r} {caught.value}"
@@ -88,7 +91,9 @@ async def test_a_proxy_that_is_not_there() -> None:
         with pytest.raises(
             MillraceError, match=f"unreachable: no connection to the proxy 127.0.0.1:{port}: "
         ):
-            await connect("http://127.0.0.1:9", token="AT_1", proxy=f"http://127.0.0.1:{port}")
+            await connect(
+                "http://127.0.0.1:9", token="AT_1", fail_fast=True, proxy=f"http://127.0.0.1:{port}"
+            )
 
 
 async def test_cancelled() -> None:

@@ -34,7 +34,7 @@ async def test_messages_say_it() -> None:
     async with edges(1, KNOWS) as (edge,), tried(edge.url, sender=True) as it:
         got = await listen(it)
         peer = await edge.peer(0)
-        assert peer.asked == "FEATURES:link,sender"
+        assert peer.asked == "FEATURES:link,work_queue,own,reasons,sender"
         peer.deliver_from("alice", "1")
         peer.deliver_from("Zoë", "2")
         peer.deliver_from("", "3")
@@ -63,7 +63,11 @@ async def test_it_is_empty_where_nobody_asks_or_knows(features: str, sender: boo
     async with edges(1, features) as (edge,), tried(edge.url, sender=sender) as it:
         got = await listen(it)
         peer = await edge.peer(0)
-        assert peer.asked == ("FEATURES:link,sender" if sender else "FEATURES:link")
+        assert peer.asked == (
+            "FEATURES:link,work_queue,own,reasons,sender"
+            if sender
+            else "FEATURES:link,work_queue,own,reasons"
+        )
         peer.deliver("1")
         await has(got, ": 1")
 
@@ -79,7 +83,7 @@ async def test_a_move_where_one_edge_knows_it(knows: str) -> None:
         first.send("RECONNECT")
         second = await b.peer(0)
         await second.until("SUB:t:c")
-        assert second.asked == "FEATURES:link,sender"
+        assert second.asked == "FEATURES:link,work_queue,own,reasons,sender"
         knowing, old = (first, second) if knows == "first" else (second, first)
         for text in ("1", "2"):
             knowing.deliver_from("alice", text)
@@ -98,7 +102,7 @@ async def test_the_next_connection_asks_again() -> None:
         (await edge.peer(0)).kill()
         await it.event("reconnected")
         second = await edge.peer(1)
-        assert second.asked == "FEATURES:link,sender"
+        assert second.asked == "FEATURES:link,work_queue,own,reasons,sender"
         second.deliver_from("alice", "1")
         await has(got, "alice: 1")
 

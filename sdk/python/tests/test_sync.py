@@ -86,9 +86,8 @@ def test_all_of_it(edge: EdgeThread) -> None:
                 break
         assert got == [str(n) for n in range(200)]
 
-        with pytest.raises(MillraceError) as caught:
+        with pytest.raises(TimeoutError, match=r"no message has come within 0\.01 s"):
             sub.receive(timeout=0.01)
-        assert caught.value.code == "timeout"
         with sub:
             edge.do(lambda peer: peer.deliver("x"))
             last = sub.receive(timeout=10)

@@ -10,7 +10,16 @@ from typing import Any
 
 import pytest
 
-from millrace import IssuedToken, LoggedOut, MillraceError, Token, TokenAdmin, _searcher, connect, events
+from millrace import (
+    AccessToken,
+    IssuedToken,
+    LoggedOut,
+    MillraceError,
+    TokenAdmin,
+    _searcher,
+    connect,
+    events,
+)
 from millrace._token import renew_after
 
 from .edge import Edge, edges, everything
@@ -55,11 +64,11 @@ def in_(seconds: float) -> datetime.datetime:
 @pytest.mark.parametrize(
     "token",
     [
-        lambda: Token("AT_1", expires_in=1.2),
-        lambda: Token("AT_1", expires_in=datetime.timedelta(seconds=1.2)),
-        lambda: Token("AT_1", expires_at=in_(1.2)),
-        lambda: Token("AT_1", expires_at=time.time() + 1.2),
-        lambda: Token("AT_1", expires_at=time.time() - 3600, expires_in=1.2),
+        lambda: AccessToken("AT_1", expires_in=1.2),
+        lambda: AccessToken("AT_1", expires_in=datetime.timedelta(seconds=1.2)),
+        lambda: AccessToken("AT_1", expires_at=in_(1.2)),
+        lambda: AccessToken("AT_1", expires_at=time.time() + 1.2),
+        lambda: AccessToken("AT_1", expires_at=time.time() - 3600, expires_in=1.2),
         # What an edge answers, what TokenAdmin of this SDK and of the one for TypeScript gives, and JSON of a backend.
         lambda: {"token": "AT_1", "token_id": "1", "expires_at": "2030-01-31T12:00:00Z", "expires_in": 1.2},
         lambda: IssuedToken(token="AT_1", token_id="1", expires_at=in_(3600), expires_in=2, clamped=True),
@@ -74,7 +83,7 @@ def in_(seconds: float) -> datetime.datetime:
         lambda: {"token": "AT_1", "expires_at": in_(2).isoformat()},
     ],
 )
-async def test_a_new_token_in_time(token: type[Token]) -> None:
+async def test_a_new_token_in_time(token: type[AccessToken]) -> None:
     """The client moves, on the same edge."""
     async with edges(1) as (edge,), tried(edge.url, token_provider=Provider(token(), "AT_2")) as it:  # type: ignore[call-arg]
         await it.client.subscribe("t", "c")
@@ -84,7 +93,7 @@ async def test_a_new_token_in_time(token: type[Token]) -> None:
 
 
 async def test_the_same_token_again() -> None:
-    provider = Provider(Token("AT_1", expires_in=1.2), "AT_1")
+    provider = Provider(AccessToken("AT_1", expires_in=1.2), "AT_1")
     async with edges(1) as (edge,), tried(edge.url, token_provider=provider) as it:
         provider.called.clear()
         await provider.called.wait()
@@ -95,12 +104,12 @@ async def test_the_same_token_again() -> None:
 
 async def test_a_provider_that_fails_is_asked_again() -> None:
     """Once a second at most, counted from the end of the last call."""
-    cause = RuntimeError("no")
-    provider = Provider(Token("AT_1", expires_in=4), cause, cause, "AT_2")
+    cause = RuntimeError("no AT_0123 there")
+    provider = Provider(AccessToken("AT_1", expires_in=4), cause, cause, "AT_2")
     async with edges(1) as (edge,), tried(edge.url, token_provider=provider) as it:
         told = await it.event("edge_error")
         assert (told.code, told.cause) == ("token_provider", cause)
-        assert "no" not in told.detail.split()
+        assert told.detail == "the token provider failed: RuntimeError: no … there"
         await it.event("moved")
         pauses = [b - a for a, b in zip(provider.calls, provider.calls[1:], strict=False)]
         assert min(pauses) >= 0.99
@@ -158,7 +167,7 @@ async def test_a_provider_with_a_stale_token(monkeypatch: pytest.MonkeyPatch) ->
         edge.refusal, edge.accepted = (401, "unauthorized"), "AT_2"
         (await edge.peer(0)).kill()
         told = await it.event("edge_error", 1)
-        assert (told.code, told.detail) == ("unauthorized", "the edge does not accept the token")
+        assert (told.code, told.detail[:34]) == ("unauthorized", "the edge does not accept the token")
         provider.answers[0] = "AT_2"
         await it.event("reconnected")
 
@@ -194,8 +203,8 @@ async def test_providers_that_fail_at_first() -> None:
         for provider in (
             Provider(RuntimeError("no")),
             Provider("not a token"),
-            Provider(Token("AT_1", expires_at=datetime.datetime.now())),  # without a zone
-            Provider(Token("AT_1", expires_in=-1)),
+            Provider(AccessToken("AT_1", expires_at=datetime.datetime.now())),  # without a zone
+            Provider(AccessToken("AT_1", expires_in=-1)),
             Provider({"token": "AT_1", "expires": 60}),  # unknown members are refused
             Provider({"access_token": "AT_1"}),
             Provider({"token": "AT_1", "expires_in": 0}),
@@ -205,9 +214,9 @@ async def test_providers_that_fail_at_first() -> None:
             Provider(None),
         ):
             with refuses("token_provider"):
-                await connect(edge.url, token_provider=provider)
+                await connect(edge.url, token_provider=provider, fail_fast=True)
         with refuses("token_provider"):
-            await connect(edge.url, token_provider=never, connect_timeout=0.05)
+            await connect(edge.url, token_provider=never, connect_timeout=0.05, fail_fast=True)
         asking = asyncio.create_task(_connected(edge, never))
         await asyncio.sleep(0.05)
         asking.cancel()
@@ -274,7 +283,7 @@ async def test_logged_out(when: str) -> None:
                 await connect(edge.url, token_provider=Provider(left))
             assert caught.value.__cause__ is left
             return
-        first = "AT_1" if when == "reconnecting" else Token("AT_1", expires_in=1.2)
+        first = "AT_1" if when == "reconnecting" else AccessToken("AT_1", expires_in=1.2)
         async with tried(edge.url, token_provider=Provider(first, left)) as it:
             sub = await it.client.subscribe("t", "c")
             if when == "reconnecting":
@@ -287,7 +296,7 @@ async def test_logged_out(when: str) -> None:
 
 
 async def test_a_new_token_that_is_revoked_at_once_ends_the_client() -> None:
-    provider = Provider(Token("AT_1", expires_in=1.2), "AT_2")
+    provider = Provider(AccessToken("AT_1", expires_in=1.2), "AT_2")
     async with edges(1) as (edge,), tried(edge.url, token_provider=provider) as it:
         await it.client.subscribe("t", "c")
         edge.answers = lambda line: line == "PING"
@@ -300,7 +309,7 @@ async def test_a_new_token_that_is_revoked_at_once_ends_the_client() -> None:
 
 
 async def test_the_old_token_is_revoked_during_the_move() -> None:
-    provider = Provider(Token("AT_1", expires_in=1.2), "AT_2")
+    provider = Provider(AccessToken("AT_1", expires_in=1.2), "AT_2")
     async with edges(1) as (edge,), tried(edge.url, token_provider=provider) as it:
         await it.client.subscribe("t", "c")
         edge.answers = lambda line: line == "PING"
@@ -321,4 +330,4 @@ async def test_a_token_as_it_is_read_from_a_file(token: str) -> None:
             await connect("http://127.0.0.1:9", **options)
         assert "s3cret" not in str(caught.value)
     with pytest.raises(MillraceError, match=r"bad_option: .*white space at its beginning or end"):
-        await TokenAdmin("http://127.0.0.1:9", token).revoke("AT_1")
+        TokenAdmin("http://127.0.0.1:9", token)

@@ -11,6 +11,7 @@ import pytest
 from millrace import _names
 from millrace._channel_token import channel_token
 from millrace._presence_frame import decode_presence
+from millrace._reasons import split_denial
 from millrace._splitter import Splitter, with_length
 from millrace._wire import (
     DeliverDecoder,
@@ -32,14 +33,14 @@ def test_every_file_is_known_here() -> None:
         "channel_tokens.json",
         "codes.json",
         "deliver.json",
-        "deliver_own.json",  # not read yet
+        "deliver_own.json",
         "future.json",  # see test_future.py
         "lines.json",
         "messages.json",
         "names.json",
         "presence.json",
         "publish.json",
-        "reasons.json",  # not read yet
+        "reasons.json",
         "server_lines.json",
         "stream_lines.json",
     }
@@ -85,6 +86,26 @@ def test_server_lines() -> None:
             ],
         )
         assert ":".join(part for part in parts if part) == text, case["comment"]
+
+
+def test_reasons() -> None:
+    for case in cases("reasons.json"):
+        expect = case["expect"]
+        line = known_line(decode_text(input_of(case)))
+        if "error" in expect:
+            assert line is None, case["comment"]
+            continue
+        assert line is not None, case["comment"]
+        if line.kind == "GAP":
+            assert (line.position, line.reason) == (expect["position"], expect.get("reason", ""))
+            continue
+        detail, denial = split_denial(line.code, line.detail)
+        if expect.get("code") == "permission_denied":
+            assert (detail, denial.kind, [*denial.names]) == (
+                expect.get("detail", ""),
+                expect.get("denial", ""),
+                expect.get("names", []),
+            ), case["comment"]
 
 
 def test_channel_tokens() -> None:
@@ -171,23 +192,28 @@ def encode_deliver(
     patterns: tuple[str, ...],
     position: str | None = None,
     sender: str | None = None,
+    to_one: bool = False,
+    own: bytes | None = None,
 ) -> bytes:
     """Returns a deliver frame, as edges send it."""
     head = b"\x01"
-    if position is not None or sender is not None:
-        head = bytes([4, (position is not None) | (sender is not None) << 1])
+    fields = (position is not None) | (sender is not None) << 1 | to_one << 2 | (own is not None) << 3
+    if fields:
+        head = bytes([4, fields])
     if position is not None:
         epoch, n, t = position.split(".")
         head += struct.pack(">QQQ", int(epoch, 16), int(n), int(t))
     if sender is not None:
         head += bytes([len(sender.encode())]) + sender.encode()
+    if own is not None:
+        head += bytes([len(own)]) + own
     body = sized(tenant) + sized(channel) + struct.pack(">I", len(payload)) + payload
     return head + body + struct.pack(">H", len(patterns)) + b"".join(map(sized, patterns))
 
 
 def test_deliver() -> None:
     decoder = DeliverDecoder()
-    for case in cases("deliver.json"):
+    for case in [*cases("deliver.json"), *cases("deliver_own.json")]:
         frame, expect = input_of(case), case["expect"]
         assert is_unknown_frame(frame) is expect.get("ignored", False), case["comment"]
         for _ in range(2):  # the decoder remembers names
@@ -203,8 +229,10 @@ def test_deliver() -> None:
                 tuple(expect["patterns"]),
                 expect.get("position"),
                 expect.get("sender", ""),
+                expect.get("to_one", False),
+                bytes.fromhex(expect["key_hex"]) if "key_hex" in expect else None,
             ), case["comment"]
-            assert encode_deliver(*got[:5], expect.get("sender")) == frame
+            assert encode_deliver(*got[:5], expect.get("sender"), *got[6:]) == frame
         if "error" not in expect:
             for n in range(len(frame)):  # every truncation is an error
                 with pytest.raises(WireError):

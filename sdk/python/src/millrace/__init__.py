@@ -6,17 +6,20 @@ from ._admin_types import Grant, IssuedToken, TokenInfo
 from ._channel_token import channel_token
 from ._connecting import Connecting, connect
 from ._link import Transport
+from ._tenant import Tenant
+from ._token_from import token_from
 from ._version import __version__
 from .client import Client, Delivery
 from .errors import LoggedOut, MillraceError
 from .history import After, History, LastN
 from .member import Member, PresenceChange
 from .message import Message
-from .options import Paths, QueuePolicy, Token, TokenProvider
+from .options import AccessToken, Paths, QueuePolicy, TokenProvider
 from .presence import Membership, Presence
 from .subscription import OnMessage, Subscription
 
 __all__ = [
+    "AccessToken",
     "After",
     "Client",
     "Connecting",
@@ -36,7 +39,7 @@ __all__ = [
     "PresenceChange",
     "QueuePolicy",
     "Subscription",
-    "Token",
+    "Tenant",
     "TokenAdmin",
     "TokenInfo",
     "TokenProvider",
@@ -45,4 +48,5 @@ __all__ = [
     "channel_token",
     "connect",
     "events",
+    "token_from",
 ]

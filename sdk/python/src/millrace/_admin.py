@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import inspect
 import json
+import logging
 import re
 import ssl as tls
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import quote, urlencode
 
 from ._address import Address, parse_address
@@ -15,6 +17,7 @@ from ._admin_types import (
     Grant,
     IssuedToken,
     TokenInfo,
+    check_scope,
     expiry,
     grant_body,
     in_our_words,
@@ -26,10 +29,13 @@ from ._admin_types import (
     token_info,
 )
 from ._http import request
+from ._loud import Loud
+from ._near import refuse_unknown
 from ._proxy import Proxies
 from ._refusal import MAX_PROBLEM, refusal
+from ._secrets import checked_token
 from .errors import MillraceError, bad_option
-from .options import _number, checked_token, listed
+from .options import _number, listed
 
 __all__ = ["TokenAdmin"]
 
@@ -58,23 +64,30 @@ class TokenAdmin:
         ssl: tls.SSLContext | None = None,
         timeout: float = 0,
         proxy: str | None = None,
+        logger: logging.Logger | None = None,
+        **unknown: NoReturn,
     ) -> None:
         """Prepare for calls to the edges at *urls*, such as ``https://edge.example.com``.
 
         *allow_plaintext* allows an ``http:`` address that is not on this machine: the master token
         would be readable on the way. *ssl* says which certificates to trust; by default, those
         that the system trusts. *timeout*, in seconds, is for each edge that is asked; 10 by default.
-        *proxy* is the URL of a forward proxy, as connect has it.
+        *proxy* is the URL of a forward proxy, as connect has it. On *logger*, that of the name ``millrace`` by default,
+        is said what an edge has issued in another way than it was asked for.
         """
+        refuse_unknown("TokenAdmin", unknown, inspect.signature(TokenAdmin).parameters)
         self._edges = [
             parse_address(url, allow_plaintext) for url in ([urls] if isinstance(urls, str) else listed(urls))
         ]
         if not self._edges or any(edge.path for edge in self._edges):
-            raise bad_option("one or more addresses of edges are needed, which have no path")
+            raise bad_option(
+                "one or more addresses of edges are needed, which have no path, such as http://localhost:8080"
+            )
         if ssl is not None and not isinstance(ssl, tls.SSLContext):
             raise bad_option("ssl must be an ssl.SSLContext")
         self._ssl = ssl
-        self._token = checked_token(master_token)
+        self._token = checked_token(master_token, "MT")
+        self._loud = Loud(logger)
         self._timeout = _number("timeout", timeout, 10)
         self._proxies = Proxies(proxy)
         self._first = 0  # index of the edge to ask first: that which answered last
@@ -98,6 +111,7 @@ class TokenAdmin:
         protocols: Sequence[str] = (),
         ingress_kbps: int = 0,
         egress_kbps: int = 0,
+        **unknown: NoReturn,
     ) -> IssuedToken:
         """Issue an access token.
 
@@ -110,14 +124,27 @@ class TokenAdmin:
         (of web pages) and *protocols* (``websocket``, ``webtransport``) limit nothing.
         *ingress_kbps* and *egress_kbps* are caps of each connection in units of 1,024 bytes a second; 0: the
         edge's default.
+
+        The rules of *history* must lie within those of *subscribe* for the same tenants. Those of *presence* need not:
+        that is said on the logger.
         """
+        refuse_unknown("issue", unknown, inspect.signature(TokenAdmin.issue).parameters)
         if subject == "":  # not like none: revoke_subject would not find the token
-            raise bad_option("a subject is not empty")
+            raise bad_option("a subject is not empty: leave it out if the token is nobody's")
+        if subject is not None and len(str(subject).encode("utf-8", "replace")) > 128:
+            raise bad_option(
+                f"a subject has 1 to 128 bytes, and this one {len(str(subject).encode())}: use an id"
+            )
         if info is not None and not isinstance(info, Mapping):
-            raise bad_option("info must be a mapping")
+            raise bad_option(f"info must be a mapping, and is {type(info).__name__}")
+        grants = listed(grants)
+        if not grants:
+            raise bad_option(
+                'grants is empty: one or more are needed, such as [Grant(tenants=["room"], publish=["#"])]'
+            )
         end = expiry(expires_in, expires_at)
         right: dict[str, Any] = {
-            "tenant_grants": [grant_body(grant) for grant in listed(grants)],
+            "tenant_grants": [grant_body(grant) for grant in grants],
             "allow_ip_masks": names("ip_masks", ip_masks),
             "allow_regions": names("regions", regions),
             "allowed_ws_origin": names("origins", origins),
@@ -126,6 +153,8 @@ class TokenAdmin:
             "egress_kb_per_sec": egress_kbps,
             **end,
         }
+        for text_of_it in check_scope(grants):
+            self._loud.once("issue", "permission_denied", text_of_it)
         body = {
             "created_by": created_by,
             "description": description,
@@ -137,12 +166,18 @@ class TokenAdmin:
             "POST", "/v1/get-token", {key: value for key, value in body.items() if value or value == {}}
         )
         granted = number(answer["expires_in"]) if "expires_in" in answer else None
+        asked = int(end.get("expires_in", 0))
+        if granted is not None and granted < asked:
+            text_of_it = (
+                f"a token for {asked} s was issued for {granted} s: no token lives for more than 24 hours"
+            )
+            self._loud.once("issue", "expires_at_out_of_range", text_of_it)
         return IssuedToken(
             token=text(answer.get("token")),
             token_id=text(answer.get("token_id")),
             expires_at=time(answer.get("expires_at")),
             expires_in=granted,
-            clamped=granted is not None and granted < int(end.get("expires_in", 0)),
+            clamped=granted is not None and granted < asked,
         )
 
     async def refresh(
@@ -158,12 +193,16 @@ class TokenAdmin:
 
     async def revoke(self, token: str) -> None:
         """Revoke a token, in full: its connections end within a second. A token that has ended is no error."""
+        if isinstance(token, str) and re.fullmatch("[0-9a-f]{32}", token):
+            raise bad_option(
+                "this is the id of a token: revoke_by_id takes it, and revoke the token itself (AT_…)"
+            )
         await self._call("DELETE", "/v1/revoke-token", {"token": token})
 
     async def revoke_by_id(self, token_id: str) -> None:
         """Revoke a token by its id, which issue and list give; as revoke."""
         if not isinstance(token_id, str) or not re.fullmatch("[0-9a-f]+", token_id):
-            raise bad_option("the id of a token consists of hex digits")
+            raise bad_option("the id of a token consists of hex digits: revoke takes the token itself")
         await self._call("DELETE", f"/v1/tokens/{token_id}")
 
     async def revoke_subject(self, subject: str) -> int:
@@ -249,7 +288,10 @@ class TokenAdmin:
         )
         if response.status != 200:
             refused = refusal(
-                response.status, response.headers.get("Retry-After"), response.body[:MAX_PROBLEM]
+                response.status,
+                response.headers.get("Retry-After"),
+                response.body[:MAX_PROBLEM],
+                f"{edge.origin}{path.partition('?')[0]}",
             )
             refused.text = in_our_words(refused.text)
             if refused.code == "expires_at_out_of_range":

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from ._rules import contains
 from .errors import MillraceError, bad_option
 
 __all__ = ["Grant", "IssuedToken", "TokenInfo"]
@@ -86,13 +87,14 @@ def expiry(
 ) -> dict[str, int | str]:
     """Return an expiry as the REST API takes it: a lifetime needs no clock. The error is `bad_option`."""
     if (expires_in is None) == (expires_at is None):
-        raise bad_option("one of expires_in and expires_at is needed")
+        both = "not both" if expires_in is not None else "such as expires_in=timedelta(minutes=15)"
+        raise bad_option(f"one of expires_in and expires_at is needed, {both}")
     try:
         if expires_at is None:
             life = expires_in.total_seconds() if isinstance(expires_in, datetime.timedelta) else expires_in
             seconds = int(life or 0)
             if not 1 <= seconds < 2**53:
-                raise bad_option("expires_in is a second or more")
+                raise bad_option(f"expires_in is a second or more, and not {life}")
             return {"expires_in": seconds}
         if expires_at.tzinfo is None:
             raise bad_option("expires_at needs a time zone")
@@ -104,7 +106,7 @@ def expiry(
 def grant_body(grant: Grant) -> dict[str, Any]:
     """Return a grant as the REST API takes it. The error is `bad_option`."""
     if not isinstance(grant, Grant):
-        raise bad_option("grants must be a list of millrace.Grant")
+        raise bad_option(f"grants must be a list of millrace.Grant, and has a {type(grant).__name__}")
     body = {
         "tenant_ids": names("tenants", grant.tenants),
         "allow_channels_pub": names("publish", grant.publish),
@@ -115,11 +117,40 @@ def grant_body(grant: Grant) -> dict[str, Any]:
     return {key: value for key, value in body.items() if value or key == "tenant_ids"}
 
 
+def check_scope(grants: Sequence[Grant]) -> list[str]:
+    """Refuse rules of histories that no rule of subscribe contains, which would allow nothing: `bad_option`.
+
+    Return what is to be said of presences of the same kind, which are of use, but seldom meant.
+    """
+    said = []
+    for i, grant in enumerate(grants):
+        within = [rule for other in grants if _share_tenant(grant, other) for rule in other.subscribe]
+        for name, rules in (("history", grant.history), ("presence", grant.presence)):
+            for j, rule in enumerate(rules):
+                if any(contains(outer, rule) for outer in within):
+                    continue
+                have = ", ".join(within) or "nothing"
+                text = f"grants[{i}].{name}[{j}] is {rule}, which subscribe ({have}) does not contain: "
+                if name == "history":
+                    raise bad_option(text + "nobody could read it; add it to subscribe, or narrow it")
+                said.append(text + "the token shows who is there, and cannot subscribe; is that meant?")
+    return said
+
+
+def _share_tenant(one: Grant, other: Grant) -> bool:
+    """Say whether two grants are for the same tenant; one may have the prefix of the master token before it."""
+    return any(
+        a == b or a.endswith(f".{b}") or b.endswith(f".{a}") for a in one.tenants for b in other.tenants
+    )
+
+
 def names(option: str, values: Sequence[str]) -> list[str]:
     """Return a list of names. A single string is `bad_option`: it would be taken for a list of letters."""
     found = list(values) if isinstance(values, Iterable) and not isinstance(values, (str, bytes)) else [None]
     if not all(isinstance(value, str) for value in found):
-        raise bad_option(f"{option} must be a list of strings")
+        raise bad_option(
+            f'{option} must be a list of strings, such as ["chat.*"], and not {type(values).__name__}'
+        )
     return [str(value) for value in found]
 
 

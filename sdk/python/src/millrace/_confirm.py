@@ -20,23 +20,27 @@ class _OutOfTime(Exception):  # noqa: N818
 
 
 async def publish_confirmed(
-    s: SessionState, id_: int, frame: bytes, keyed: bool, tenant: str, channel: str
+    s: SessionState, id_: int, frame: bytes, to_one: bool, key: bytes | None, tenant: str, channel: str
 ) -> str | None:
     """Publish a frame that has an id, and return its position.
 
     With a key it is repeated while it is not known whether it was stored. Once that is so, the error is
     outcome_unknown, whatever comes later: that a repeat is refused says nothing of what was sent before.
     """
-    return await _Confirmed(s, id_, frame, keyed, tenant, channel).run()
+    position = await _Confirmed(s, id_, frame, to_one, key is not None, tenant, channel).run()
+    if position is not None:
+        s.subscriber.own.add(tenant, channel, position, key or b"")
+    return position
 
 
 class _Confirmed:
     def __init__(
-        self, s: SessionState, id_: int, frame: bytes, keyed: bool, tenant: str, channel: str
+        self, s: SessionState, id_: int, frame: bytes, to_one: bool, keyed: bool, tenant: str, channel: str
     ) -> None:
         self._s = s
         self._id = id_
         self._frame = frame
+        self._to_one = to_one
         self._keyed = keyed
         self._tenant = tenant
         self._channel = channel
@@ -53,7 +57,9 @@ class _Confirmed:
                 raise why from None
             raise MillraceError(
                 "outcome_unknown",
-                "no edge has said whether the message is stored",
+                "no edge has said whether a subscriber got the message"
+                if self._to_one
+                else "no edge has said whether the message is stored",
                 tenant=self._tenant,
                 channel=self._channel,
                 cause=why,
@@ -113,15 +119,15 @@ class _Confirmed:
             return None, s.changed()
         if c.histories is None:
             return None, c.featured
-        if not c.histories:
+        if not (c.histories or c.work_queues):
             raise MillraceError(
                 "no_history",
-                "the edge has no histories, and confirms nothing",
+                "the edge is of an earlier version without histories, and confirms nothing: publish without confirm",
                 tenant=self._tenant,
                 channel=self._channel,
             )
         self._c = c
-        return c.confirm(self._frame, self._id), None
+        return c.confirm(self._frame, self._id, self._tenant, self._channel), None
 
     async def _until(self, waiter: asyncio.Future[Any]) -> None:
         await any_settled([waiter], self._left())

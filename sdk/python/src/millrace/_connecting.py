@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+import logging
 import ssl as tls
 from collections.abc import Callable, Generator, Iterable, Mapping
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 from ._address import parse_address
 from ._link import Transport
+from ._near import refuse_unknown
 from ._session import Session
 from .client import Client
 from .errors import bad_option
@@ -34,16 +37,24 @@ def connect(
     allow_plaintext: bool = False,
     ssl: tls.SSLContext | None = None,
     proxy: str | None = None,
+    fail_fast: bool = False,
+    logger: logging.Logger | None = None,
     on: Mapping[str, Callable[[Any], object]] | None = None,
+    **unknown: NoReturn,
 ) -> Connecting:
     """Connect to one of the edges, with ``async with connect(…) as client`` or ``client = await connect(…)``.
 
-    The client stays connected until it is closed. Every edge is tried once; the error says the most that was
-    learnt. docs/clients.md (Options) has what the options mean, and their defaults, which 0 and None stand
-    for. Durations are seconds. *proxy* is the URL of a forward proxy: by default that of the environment, if
-    there is one, and `none` means no proxy at all. *on* has handlers of events, by name, that miss no event:
-    see Client.on.
+    It waits for an edge, with pauses between the attempts, of which the event ``connecting`` tells; the error says
+    what no waiting helps with, such as a token that no edge accepts, or a server that is no edge. With *fail_fast*
+    every edge is tried once. The client stays connected until it is closed.
+
+    docs/clients.md (Options) has what the options mean, and their defaults, which 0 and None stand for. Durations
+    are seconds. *proxy* is the URL of a forward proxy: by default that of the environment, if there is one, and
+    `none` means no proxy at all. *on* has handlers of events, by name, that miss no event: see Client.on. What
+    tells of a loss and has no handler is said on *logger*, once for each code: by default that of the name
+    ``millrace``.
     """
+    refuse_unknown("connect", unknown, inspect.signature(connect).parameters)
     checked = settings(
         token=token,
         token_provider=token_provider,
@@ -61,10 +72,13 @@ def connect(
         allow_plaintext=allow_plaintext,
         ssl=ssl,
         proxy=proxy,
+        fail_fast=fail_fast,
+        logger=logger,
     )
     every = [addresses] if isinstance(addresses, str) else listed(addresses)
     if not every:
-        raise bad_option("one or more addresses are needed, such as https://edge.example.com")
+        said = "none is given" if isinstance(addresses, Iterable) else f"not {type(addresses).__name__}"
+        raise bad_option(f"one or more addresses are needed, such as https://edge.example.com: {said}")
     if on is not None and not isinstance(on, Mapping):
         raise bad_option('on has handlers by the names of events, such as {"connected": handle}')
     parsed = [parse_address(address, allow_plaintext) for address in every]

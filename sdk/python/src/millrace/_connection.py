@@ -12,6 +12,7 @@ from ._last_word import last_word
 from ._link import Link, LinkEnd, Transport
 from ._liveness import Liveness
 from ._presence_frame import TAG, PresenceFrame, decode_presence
+from ._reasons import NOT_SAID, Denial, refusal_text, split_denial
 from ._timers import future, now, resolve
 from ._wire import DeliverDecoder, Delivered, ServerLine, WireError, is_unknown_frame, known_line
 from .errors import MillraceError, disconnected
@@ -38,8 +39,8 @@ class Owner(Protocol):
     def draining(self, source: Connection) -> None:
         """The edge asks to leave."""
 
-    def error_line(self, code: str, detail: str) -> None:
-        """An ERR line that answers no request."""
+    def error_line(self, code: str, detail: str, denial: Denial = NOT_SAID) -> None:
+        """An ERR line that answers no request, and why the edge denies it."""
 
     def round_trip(self, rtt: float) -> None: ...
 
@@ -76,6 +77,12 @@ class Connection(Exchange):
         """The edge has histories; None: it is not known yet."""
         self.presences: bool | None = None
         """The edge has presence; None: it is not known yet."""
+        self.work_queues: bool | None = None
+        """The edge gives messages to one connection by credit; None: it is not known yet."""
+        self.credit: dict[str, int] = {}
+        """How many of these it may still send, by `tenant:pattern`."""
+        self.is_credited = False
+        """This connection gives credit: the application has its messages."""
         self.featured: asyncio.Future[None] = future()
         """Done when that is known, or the connection has ended."""
         self.gone: asyncio.Future[None] = future()
@@ -91,7 +98,7 @@ class Connection(Exchange):
         link.start(self)
         self._made = True
         if self.alive:
-            self._send("FEATURES:link,sender" if s.sender else "FEATURES:link")
+            self._send("FEATURES:link,work_queue,own,reasons" + (",sender" if s.sender else ""))
             self._liveness.arm()
 
     @property
@@ -219,6 +226,7 @@ class Connection(Exchange):
         self._asks = False
         self.histories = "history" in names
         self.presences = "presence" in names
+        self.work_queues = "work_queue" in names
         resolve(self.featured, None)
         self._linked()
 
@@ -233,20 +241,24 @@ class Connection(Exchange):
         last = last_word(text)
         if last is not None:
             self._last_word = text
-        if self._confirms.error(code, detail):
-            return None
+        detail, denial = split_denial(code, detail)
+        if self._confirms.error(code, detail, denial) or detail.startswith("CREDIT:"):
+            return None  # of a subscription that has just ended
         request = _REQUEST.fullmatch(detail)
         refused = False
         if request is not None and code != "broker_unavailable":
             # What the broker cannot do yet, the edge has noted, and acknowledges.
             verb, tenant, name = request.groups()
             about: dict[str, Any] = {"channel" if verb in ("JOIN", "LEAVE") else "pattern": name}
-            refused = self._requests.answer(detail, MillraceError(code, tenant=tenant, **about))
+            error = MillraceError(
+                code, refusal_text(code, verb, tenant, name, denial), tenant=tenant, **about
+            )
+            refused = self._requests.answer(detail, error)
             if not refused and code == "no_presence":
                 self._owner.withdrawn(self, detail)
         # What ends the connection is told as the error of that.
         if not refused and not code.startswith(_ENDING):
-            self._owner.error_line(code, detail)
+            self._owner.error_line(code, detail, denial)
         # These leave nothing to wait for, and a close that follows may be late.
         if last is not None and code in ("token_revoked", "token_expired"):
             self.fail(last)

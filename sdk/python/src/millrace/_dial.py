@@ -38,6 +38,11 @@ def can_webtransport(edge: str, s: Settings) -> bool:
     return "websocket" not in s.transports or s.proxies.of(parse_address(edge)) is None
 
 
+def is_no_edge(err: MillraceError) -> bool:
+    """Say whether something answers that is clearly no edge: it has a status of success, redirection or refusal."""
+    return err.code == "unreachable" and err.status is not None and err.status < 500
+
+
 async def _open_webtransport(dial: Dial) -> Link:
     from ._webtransport import open_webtransport
 
@@ -139,7 +144,11 @@ class _Race:
                     self.banned.add(transport)
                 if worst is None or rank(error) > rank(worst):
                     worst = error
-                if _FINAL.match(error.code) or not (self._running or self._left):
+                # Not over WebTransport: an edge need not have that, and the same server then answers 404.
+                no_edge = transport == "websocket" and is_no_edge(error)
+                if no_edge:
+                    worst = error
+                if no_edge or _FINAL.match(error.code) or not (self._running or self._left):
                     raise worst
 
     async def end(self) -> None:

@@ -44,13 +44,18 @@ async def resolve_edges(addresses: Iterable[Address], s: Settings) -> list[str]:
 async def _fetch_list(address: Address, s: Settings) -> list[str]:
     response = await _get(address, address.path, s)
     if response.status != 200:
-        error = refusal(response.status, None, response.body)
-        raise MillraceError("unreachable", f"the list of edges: {error.text}", status=error.status)
+        error = refusal(response.status, None, response.body, f"{address.origin}{address.path}")
+        text = f"{address.origin}{address.path} gives no list of edges, but HTTP status {response.status}: "
+        text += "an address without a path is that of an edge itself"
+        raise MillraceError("unreachable", text, status=error.status)
     try:
         hosts = [str(edge["host"]) for edge in json.loads(response.body)["edges"]]
         return [parse_address(f"https://{host}").origin for host in hosts[:_MOST]]
     except (ValueError, LookupError, TypeError, MillraceError) as err:
-        raise MillraceError("unreachable", "what should be a list of edges is none", cause=err) from err
+        text = (
+            f"{address.origin}{address.path} gives no list of edges: an address without a path is an edge's"
+        )
+        raise MillraceError("unreachable", text, status=response.status, cause=err) from err
 
 
 async def _get(address: Address, path: str, s: Settings) -> Response:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ._handlers import Handlers
+from ._loud import Loud
+from ._near import unknown
 from .errors import bad_option
 from .events import EVENTS, Event
 
@@ -19,8 +21,9 @@ _MAX_WAITING = 1024  # events
 class Emitter:
     """Calls handlers, one event after the other, and never within the caller of emit."""
 
-    def __init__(self, handlers: Handlers, on: Mapping[str, Handler]) -> None:
+    def __init__(self, handlers: Handlers, on: Mapping[str, Handler], loud: Loud) -> None:
         self._tasks = handlers
+        self._loud = loud
         self._handlers: dict[type[Event], list[Handler]] = {}
         self._waiting: deque[Event] = deque(maxlen=_MAX_WAITING)
         self._busy = False
@@ -31,9 +34,9 @@ class Emitter:
         """Add a handler, and return what removes it."""
         kind = EVENTS.get(name)
         if kind is None:
-            raise bad_option(f"there is no event of that name: they are {', '.join(EVENTS)}")
+            raise unknown("event", name, EVENTS)
         if not callable(handler):
-            raise bad_option("a handler must be a function")
+            raise bad_option(f"the handler of {name} must be a function, and is {type(handler).__name__}")
 
         def own(event: Event) -> object:  # so that one may be added twice
             return handler(event)
@@ -58,7 +61,10 @@ class Emitter:
         try:
             while self._waiting:
                 event = self._waiting.popleft()
-                for handler in [*self._handlers.get(type(event), ())]:
+                handlers = [*self._handlers.get(type(event), ())]
+                if not handlers:
+                    self._loud.event(event)
+                for handler in handlers:
                     try:
                         result = handler(event)
                         if inspect.isawaitable(result):

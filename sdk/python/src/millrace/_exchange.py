@@ -78,6 +78,11 @@ class Exchange:
         reject(gone, disconnected(self.error))
         return gone
 
+    def send_credit(self, name: str, n: int) -> None:
+        """Let the edge send n more messages to one subscriber for `tenant:pattern`."""
+        if self.alive:
+            self._link.send(f"CREDIT:{name}:{n}")
+
     def leave(self, name: str) -> asyncio.Future[None]:
         """Send UNSUB; done when the edge has done it, or the connection has ended."""
         left = self.request("UNSUB", name)
@@ -126,13 +131,13 @@ class Exchange:
             self._liveness.arm()
         return waiter
 
-    def confirm(self, frame: bytes, id_: int) -> asyncio.Future[str | None]:
+    def confirm(self, frame: bytes, id_: int, tenant: str, channel: str) -> asyncio.Future[str | None]:
         """Send a publish with an id; done with the answer."""
         if not self.alive:
             waiter: asyncio.Future[str | None] = future()
             reject(waiter, disconnected(self.error))
             return waiter
-        answer = self._confirms.add(id_, len(frame))
+        answer = self._confirms.add(id_, len(frame), tenant, channel)
         self._send(frame)
         return answer
 

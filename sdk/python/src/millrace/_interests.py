@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ._place import Place
@@ -20,7 +21,7 @@ _MAX_ROUTES = 1024  # that are remembered; beyond it, all are found anew
 class Interest:
     """A pattern that the edge is asked for, once for all subscriptions to it."""
 
-    __slots__ = ("confirmed", "name", "pattern", "place", "subs", "tenant", "waiting")
+    __slots__ = ("confirmed", "draining", "name", "pattern", "place", "subs", "tenant", "waiting")
 
     def __init__(self, tenant: str, pattern: str, place: Place | None) -> None:
         self.name = f"{tenant}:{pattern}"
@@ -33,6 +34,8 @@ class Interest:
         """Subscriptions that the application waits for."""
         self.place = place
         """Of a subscription with a history, which is the only one."""
+        self.draining = False
+        """UNSUB has been sent, and what comes until its answer is for the application."""
 
     def wait(self, sub: Subscription) -> asyncio.Future[None]:
         """Return what is done when a subscription is acknowledged."""
@@ -67,6 +70,8 @@ class Interests:
     def __init__(self) -> None:
         self._all: dict[str, Interest] = {}
         self._routes: dict[tuple[str, tuple[str, ...]], tuple[Interest, ...]] = {}
+        self.sender_read: Callable[[], None] | None = None
+        """Called when somebody reads the sender of a message, which no edge was asked for; None: one was."""
 
     @property
     def all(self) -> list[Interest]:
@@ -112,7 +117,7 @@ class Interests:
 
     def dispatch(self, m: Delivered, late: bool = False) -> None:
         """Give a message to its subscriptions; late as in Message."""
-        tenant, channel, payload, patterns, _, sender = m
+        tenant, channel, payload, patterns, _, sender, to_one, own = m
         readers = self._routes.get((tenant, patterns))
         if readers is None:
             readers = self._find(tenant, patterns)
@@ -120,7 +125,19 @@ class Interests:
             place = interest.place
             if place is not None and not place.plain:
                 continue  # its messages have positions
-            message = Message(tenant, channel, payload, interest.pattern, patterns, late, None, sender)
+            message = Message(
+                tenant,
+                channel,
+                payload,
+                interest.pattern,
+                patterns,
+                late,
+                None,
+                sender,
+                own,
+                to_one,
+                self.sender_read,
+            )
             subs = interest.subs
             if len(subs) == 1:
                 subs[0]._push(message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._refusal import EXPIRED, REVOKED
 from .errors import MillraceError
 
 # Their close codes. Some of these may also go on.
@@ -17,9 +18,11 @@ _CLOSES = {
 }
 
 _TEXTS = {
-    "unauthorized": "the edge does not accept the token",
-    "token_expired": "the token has expired",
-    "token_revoked": "the token was revoked",
+    "unauthorized": "the edge does not accept the token: it is unknown there, or incomplete",
+    "unauthorized:expired": EXPIRED,
+    "unauthorized:revoked": REVOKED,
+    "token_expired": EXPIRED,
+    "token_revoked": REVOKED,
     "token_unverifiable": "the edge cannot check the token any more",
     "closed_by_operator": "an operator of the edge closed the connection",
     "internal": "a fault of the edge",
@@ -42,4 +45,4 @@ def last_word(text: str, close_code: int | None = None) -> MillraceError | None:
         return MillraceError(
             f"{what}_not_allowed", reason or "the edge does not allow this connection", close_code=close
         )
-    return MillraceError(code, _TEXTS[code], close_code=close)
+    return MillraceError(code, _TEXTS.get(f"{code}:{rest}") or _TEXTS[code], close_code=close)

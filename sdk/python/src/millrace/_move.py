@@ -102,6 +102,8 @@ async def _leave(s: SessionState, source: Connection, to: Connection, tell: Call
         return
     if s.gate is None:
         s.gate = []
+    # Before the other edge has none any more: somebody may publish a message to one subscriber meanwhile.
+    s.subscriber.give_credit(to)
     handled = s.tasks.spawn(lambda: _let_go(s, source, to, both))
     try:
         # One that is behind may have to deliver what the next one was too late for.

@@ -19,6 +19,8 @@ class On:
         raise NotImplementedError
 
     @overload
+    def on(self, event: Literal["connecting"], handler: Handler[events.Connecting]) -> Remove: ...
+    @overload
     def on(self, event: Literal["connected"], handler: Handler[events.Connected]) -> Remove: ...
     @overload
     def on(self, event: Literal["suspect"], handler: Handler[events.Suspect]) -> Remove: ...
@@ -39,13 +41,15 @@ class On:
     @overload
     def on(self, event: Literal["publish_error"], handler: Handler[events.PublishError]) -> Remove: ...
     @overload
+    def on(self, event: Literal["publish_unknown"], handler: Handler[events.PublishUnknown]) -> Remove: ...
+    @overload
     def on(
         self, event: Literal["subscription_error"], handler: Handler[events.SubscriptionError]
     ) -> Remove: ...
     @overload
     def on(self, event: Literal["slow_consumer"], handler: Handler[events.SlowConsumer]) -> Remove: ...
     @overload
-    def on(self, event: Literal["egress_limited"], handler: Handler[events.EgressLimited]) -> Remove: ...
+    def on(self, event: Literal["limited"], handler: Handler[events.Limited]) -> Remove: ...
     @overload
     def on(self, event: Literal["link_down"], handler: Handler[events.LinkDown]) -> Remove: ...
     @overload
@@ -66,6 +70,8 @@ class On:
 
         Events come one after the other; if a handler returns an awaitable, the next event waits for that. A
         slow handler delays later events, not messages. What it raises goes to the exception handler of the
-        event loop.
+        event loop. An event that there is not is the error ``bad_option``.
+
+        What tells of a loss or a refusal, and has no handler, is said on the logger, once for each code.
         """
         return self._add_handler(event, handler)

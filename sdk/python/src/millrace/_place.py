@@ -31,11 +31,11 @@ class Place:
         self._turn = 0
 
     @property
-    def refusal(self) -> str | None:
-        """Why the edge gives nothing of the past; None: it does."""
+    def refusal(self) -> str:
+        """Why the edge gives nothing of the past, as Gap says it; empty: it does."""
         if self.forbidden:
-            return "permission_denied"
-        return "no_history" if self.plain else None
+            return "no_right"
+        return "no_history" if self.plain else ""
 
     def begin(self, on: object) -> int:
         """Begin with a connection, before it is asked; return the turn, see is_turn."""

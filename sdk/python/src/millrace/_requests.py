@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections import deque
 
+from ._reasons import NOT_SAID, Denial, refusal_text
 from ._timers import future, reject, resolve
 from .errors import MillraceError, disconnected
 
@@ -62,15 +63,17 @@ class Confirms:
     def __init__(self) -> None:
         self._all: dict[int, asyncio.Future[str | None]] = {}
         self._sizes: dict[int, int] = {}  # of their frames
+        self._names: dict[int, tuple[str, str]] = {}  # their tenants and channels
         self._idle: list[asyncio.Future[None]] = []
         self._largest = 0  # bytes of the largest publish; 0: none could be over a limit
         self._plain = ""  # that of the largest one, if it is not to be confirmed
 
-    def add(self, id_: int, size: int) -> asyncio.Future[str | None]:
+    def add(self, id_: int, size: int, tenant: str, channel: str) -> asyncio.Future[str | None]:
         """Return what is done with the answer: the position, or None if the channel is not kept."""
         waiter: asyncio.Future[str | None] = future()
         self._all[id_] = waiter
         self._sizes[id_] = size
+        self._names[id_] = tenant, channel
         self.note(size)
         return waiter
 
@@ -102,14 +105,16 @@ class Confirms:
         self._take(id_)
         self._check_idle()
 
-    def error(self, code: str, detail: str) -> bool:
+    def error(self, code: str, detail: str, denial: Denial = NOT_SAID) -> bool:
         """Take an ERR line, and say whether it refuses a publish with an id."""
         found = _PUBLISH.fullmatch(detail)
         if found is None:
             return False
+        tenant, channel = self._names.get(int(found[1]), ("", ""))
         waiter = self._take(int(found[1]))
         if waiter is not None:
-            reject(waiter, MillraceError(code))
+            text = refusal_text(code, "PUB", tenant, channel, denial)
+            reject(waiter, MillraceError(code, text, tenant=tenant, channel=channel))
         self._check_idle()
         return True
 
@@ -129,12 +134,14 @@ class Confirms:
         """Tell all that no answer comes."""
         waiting, self._all = self._all, {}
         self._sizes.clear()
+        self._names.clear()
         for waiter in waiting.values():
             reject(waiter, disconnected())
         self._check_idle()
 
     def _take(self, id_: int) -> asyncio.Future[str | None] | None:
         self._sizes.pop(id_, None)
+        self._names.pop(id_, None)
         return self._all.pop(id_, None)
 
     def _check_idle(self) -> None:

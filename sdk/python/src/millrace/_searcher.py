@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from ._address import Address
 from ._connection import Connection, Owner
-from ._dial import Dialer, rank
+from ._dial import Dialer, is_no_edge, rank
 from ._edges import resolve_edges
 from ._timers import now
 from ._token import TokenSource
@@ -50,21 +50,42 @@ class Searcher:
         self._token: str | None = None  # that was tried last
         self._row = 0  # refusals of tokens that the provider gave
         self._first = 0.0  # when the first of them came
+        self._hope = True
         self._not_before: dict[str, float] = {}  # when edges ask to be tried again
 
     async def first(self) -> Connection:
-        """Try every edge once, the nearest first."""
-        await self._tokens.get()
-        self._edges = await resolve_edges(self._addresses, self._s)
+        """Try every edge once, the nearest first. The error is the one that says the most."""
+        self._hope = True
+        try:
+            await self._tokens.get()
+            self._edges = await resolve_edges(self._addresses, self._s)
+        except MillraceError as err:
+            self._hope = not (_NO.match(err.code) or is_no_edge(err) or _is_wrong(err))
+            raise
         errors: list[MillraceError] = []
         for edge in self._edges:
             try:
                 return await self.open(edge)
             except MillraceError as err:
-                if _NO.match(err.code) or err.code == "token_provider":
+                if self._first_hopeless(edge, err):
+                    self._hope = False
+                    raise
+                if err.code == "token_provider":
+                    self._hope = not _is_wrong(err)
                     raise
                 errors.append(err)
+        self._hope = not all(is_no_edge(err) for err in errors)
         raise max(errors, key=rank)
+
+    @property
+    def may_help(self) -> bool:
+        """Another attempt may succeed, after first has failed."""
+        return self._hope
+
+    def _first_hopeless(self, edge: str, err: MillraceError) -> bool:
+        if err.code == "unauthorized" and self._tokens.provided and self._s.fail_fast:
+            return False  # nobody is told of another attempt
+        return err.code in ("internal", "protocol") or self.hopeless(edge, err)
 
     def order(self, known: str, known_first: bool) -> Order:
         """Return the edges, over and over: the others before or behind the one that is known."""
@@ -128,6 +149,11 @@ class Searcher:
         self._row = 0
         return c
 
+    @property
+    def least_wait(self) -> float:
+        """How long all edges ask to wait."""
+        return min(map(self.wait, self._edges), default=0.0)
+
     def note_silent(self, c: Connection, heard: bool = False) -> None:
         """Note a connection that brings nothing any more, or ended without a word; heard: it is back.
 
@@ -154,6 +180,11 @@ class Searcher:
             return False
         self._refusals.add(edge)
         return all(other in self._refusals for other in self._edges)
+
+
+def _is_wrong(err: MillraceError) -> bool:
+    """Say whether a token provider gives what is no token: it is not down, but wrong."""
+    return isinstance(err.__cause__, MillraceError) and err.__cause__.code == "bad_option"
 
 
 class Order:

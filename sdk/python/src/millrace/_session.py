@@ -11,10 +11,11 @@ from ._address import Address
 from ._connection import Connection
 from ._emitter import Handler
 from ._move import move
+from ._reasons import NOT_SAID, Denial, refusal_text
 from ._searcher import Searcher
 from ._state import SessionState
 from ._suspect import suspect
-from ._timers import future, now, resolve, settled
+from ._timers import back_off, future, now, resolve, settled
 from ._token import TokenSource
 from ._upgrade import Upgrade
 from ._wake import Wake
@@ -22,8 +23,9 @@ from .errors import MillraceError, own_fault
 from .events import (
     Closed,
     Connected,
+    Connecting,
     EdgeError,
-    EgressLimited,
+    Limited,
     PublishError,
     Recovered,
     RoundTrip,
@@ -32,6 +34,7 @@ from .events import (
 )
 from .options import Settings
 
+_LIMITED = 60.0  # seconds for which the client says that it is limited
 _SILENCE = 3.0  # seconds of a tentative next connection
 _FINAL = re.compile(r".*_not_allowed|token_revoked")
 _PUBLISH = re.compile(r"PUB:([^:]+):(.+)", re.DOTALL)
@@ -61,6 +64,7 @@ class Session(SessionState):
         """Done at the end, with the error or None."""
         self._run: _Run | None = None
         self._upgrade = Upgrade(self)
+        self.limited_until = 0.0
 
     @property
     def state(self) -> SessionState:
@@ -69,7 +73,7 @@ class Session(SessionState):
     async def start(self) -> None:
         """Connect, the first time. To cancel it leaves nothing behind."""
         try:
-            c = await self.searcher.first()
+            c = await self._first()
         except BaseException:
             self._finish_quietly()
             raise
@@ -80,6 +84,19 @@ class Session(SessionState):
         self.events.emit(Connected(self.edge, self.transport))
         self.linked()
         self.move_if_due()  # it may drain already
+
+    async def _first(self) -> Connection:
+        attempt = 1
+        while True:
+            try:
+                return await self.searcher.first()
+            except MillraceError as err:
+                if self.settings.fail_fast or not self.searcher.may_help:
+                    raise
+                attempt += 1
+                delay = max(back_off(attempt, self.settings), self.searcher.least_wait)
+                self.events.emit(Connecting(attempt, delay, err))
+                await self.pause(delay)
 
     def _finish_quietly(self) -> None:
         self.over = MillraceError("closed", "the client has been closed")
@@ -148,14 +165,17 @@ class Session(SessionState):
         if source is self.current:
             self.move_if_due()
 
-    def error_line(self, code: str, detail: str) -> None:
+    def error_line(self, code: str, detail: str, denial: Denial = NOT_SAID) -> None:
         publish = _PUBLISH.fullmatch(detail)
         if code == "slow_consumer":
             self.events.emit(SlowConsumer(_number(detail)))
-        elif code == "egress_limited":
-            self.events.emit(EgressLimited(float(_number(detail))))
+        elif code in ("egress_limited", "ingress_limited"):
+            self.limited_until = now() + _LIMITED
+            self.events.emit(Limited("in" if code == "egress_limited" else "out", float(_number(detail))))
         elif publish is not None and code != "broker_unavailable":
-            self.events.emit(PublishError(publish[1], publish[2], code))
+            tenant, channel = publish.groups()
+            text = refusal_text(code, "PUB", tenant, channel, denial)
+            self.events.emit(PublishError(tenant, channel, code, text))
         else:
             self.events.emit(EdgeError(code, detail))
 

@@ -10,6 +10,7 @@ from ._connection import Connection
 from ._emitter import Emitter, Handler
 from ._handlers import Handlers
 from ._link import Transport
+from ._loud import Loud
 from ._merger import Merger
 from ._presence_frame import PresenceFrame
 from ._presences import Presences
@@ -42,7 +43,8 @@ class SessionState:
         self.settings = settings
         self.tasks = Tasks(self.fault)
         self.handlers = Handlers()
-        self.events = Emitter(self.handlers, on)
+        self.loud = Loud(settings.logger)
+        self.events = Emitter(self.handlers, on, self.loud)
         self.current: Connection | None = None
         """Gives messages to the application; its publishes go here, too, unless publish_on is set."""
         self.next: Connection | None = None
@@ -91,6 +93,7 @@ class SessionState:
         self.edge, self.transport = c.edge, c.transport
         self.linked()
         self.presences.follow(c)
+        self.subscriber.give_credit(c)
         self._change()
 
     async def restore(self, c: Connection) -> None:
@@ -132,6 +135,8 @@ class SessionState:
     def delivered(self, source: Connection, message: Delivered) -> None:
         if message.position is not None:
             self.subscriber.stored(source, message, message.position)
+        elif message.to_one:  # once, on one connection
+            self.subscriber.to_one(source, message)
         elif self.merger is None:
             self._give(message)
         else:
@@ -197,7 +202,7 @@ class SessionState:
         self.trail = Trail(
             source,
             self.merger.given if self.merger is not None else (),
-            lambda m: self.subscriber.interests.dispatch(m, True),
+            lambda m: self.subscriber.interests.dispatch(m, not m.to_one),
             self._trailed,
             self.trail,
         )

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 from ._connection import Connection
 from ._emitter import Emitter
 from ._interests import Interest, Interests
+from ._loud import Loud
+from ._own import OwnPositions
 from ._place import Place
 from ._tasks import Tasks
 from ._timers import back_off, first, settled, together
@@ -16,7 +18,9 @@ from .errors import MillraceError, bad_option
 from .events import EdgeError, Gap, QueueFull, SubscriptionError
 from .message import Message
 from .options import Settings
-from .subscription import Subscription
+from .subscription import Subscription, thrown_text
+
+GAP_REASONS = ("expired", "purged", "late", "lost", "behind", "no_right", "no_history")
 
 
 class Connections(Protocol):
@@ -31,6 +35,7 @@ class Connections(Protocol):
     leaving: bool
     over: MillraceError | None
     gaps: bool
+    loud: Loud
 
 
 class Subscriber:
@@ -38,9 +43,13 @@ class Subscriber:
 
     def __init__(self, s: Connections) -> None:
         self.interests = Interests()
+        self.own = OwnPositions()
         self.asking: set[asyncio.Task[None]] = set()
         """The SUBs without an answer."""
         self._s = s
+        self._leaving: dict[str, Subscription] = {}  # those of which an edge may still have messages
+        self.loud = s.loud
+        self.interests.sender_read = None if s.settings.sender else s.loud.sender_read
 
     async def restore(self, c: Connection) -> None:
         """Ask a connection for all patterns; return when it has them, or is lost.
@@ -52,17 +61,64 @@ class Subscriber:
         if any(interest.place is not None for interest in interests):
             await settled([c.featured])
         here = c is self._s.current
-        await settled([self.ask(c, i) for i in interests if here or i.place is None])
+        await settled([self.ask(c, i) for i in interests if not i.draining and (here or i.place is None)])
 
     def resume(self, c: Connection) -> None:
         """Ask a connection that has become the current one for the patterns with a history."""
         for interest in self.interests.all:
-            if interest.place is not None:
+            if interest.place is not None and not interest.draining:
                 self.ask(c, interest)
+
+    def give_credit(self, c: Connection) -> None:
+        """Let a connection have messages to one subscriber, as many as the queues have room for."""
+        c.is_credited = True
+        for interest in self.interests.all:
+            self._credit(c, interest)
+
+    def _credit(self, c: Connection, interest: Interest) -> None:
+        """Ask for as many messages as there is room for, if that is half of the queue at least."""
+        if not (c.alive and c.is_credited and interest.name in c.confirmed and interest.subs):
+            return
+        if not c.featured.done():
+            c.featured.add_done_callback(lambda _: self._credit(c, interest))
+            return
+        if not c.work_queues or interest.draining:
+            return
+        room = min(sub._limit for sub in interest.subs)
+        left = c.credit.get(interest.name, 0)
+        free = room - max(sub._jobs for sub in interest.subs) - left
+        if free > 0 and 2 * free >= room:
+            c.credit[interest.name] = left + free
+            c.send_credit(interest.name, free)
+
+    def was_taken(self, sub: Subscription) -> None:
+        """The application is done with a message to one subscriber."""
+        interest = self.interests.of(sub.tenant, sub.pattern)
+        for c in (self._s.current, self._s.next):
+            if c is not None and interest is not None:
+                self._credit(c, interest)
+
+    def to_one(self, source: Connection, m: Delivered) -> None:
+        """Give a message to one subscriber, which came on no other connection, and on none again."""
+        found = False
+        for pattern in m.patterns:
+            name = f"{m.tenant}:{pattern}"
+            if name in source.credit:
+                source.credit[name] -= 1
+            if self.interests.of(m.tenant, pattern) is not None:
+                found = True
+            elif (sub := self._leaving.get(name)) is not None:
+                found = True
+                sub._thrown += 1
+        if not found:
+            self.loud.once(
+                "to_one", "closed", f"a message of {m.channel} in {m.tenant} came after its subscription"
+            )
+        self.interests.dispatch(m)
 
     def stored(self, source: Connection, m: Delivered, position: str) -> None:
         """Give a message with a position to its subscription."""
-        tenant, channel, payload, patterns, _, sender = m
+        tenant, channel, payload, patterns, _, sender, _, own = m
         interest = self.interests.of(tenant, patterns[0])
         if interest is None:
             return
@@ -70,7 +126,12 @@ class Subscriber:
         if place is None or not place.takes(source, position):
             return
         place.start = position
-        message = Message(tenant, channel, payload, interest.pattern, patterns, False, position, sender)
+        if own is None:
+            own = self.own.key_of(tenant, channel, position)
+        asks = self.interests.sender_read
+        message = Message(
+            tenant, channel, payload, interest.pattern, patterns, False, position, sender, own, False, asks
+        )
         room = interest.subs[0]._push_stored(message)
         if not room and self.interests.has(interest):
             place.pause()
@@ -88,7 +149,7 @@ class Subscriber:
             # What a full queue leaves at the edge begins again later. But the edge also says so late
             # that something is missing among what the queue has, and may not find it again.
             if kind == "GAP" and place.paused and source is self._s.current:
-                self._gap(interest, position)
+                self._gap(interest, position, line.reason)
             return
         # A store that does not know the position goes back, as GAP says.
         if kind == "GAP" or place.takes(source, position):
@@ -97,17 +158,18 @@ class Subscriber:
                 sub._reach(position)
         if kind == "GAP":
             place.told = True  # before what follows it; OK:RSUB says again that there was one
-            self._gap(interest, position)
+            self._gap(interest, position, line.reason)
         elif kind == "OK:RSUB":
             interest.confirm()
             if line.how == "gap" and not place.told:
                 self._gap(interest, position)
             elif place.lossy:
-                self._gap(interest, code=place.refusal)
+                self._gap(interest, reason=place.refusal)
 
-    def _gap(self, interest: Interest, before: str | None = None, code: str | None = None) -> None:
+    def _gap(self, interest: Interest, before: str | None = None, reason: str = "") -> None:
         self._s.gaps = True
-        self._s.events.emit(Gap(interest.tenant, interest.pattern, before, code))
+        known = reason if reason in GAP_REASONS else "unknown"
+        self._s.events.emit(Gap(interest.tenant, interest.pattern, before, known))
 
     def was_read(self, sub: Subscription) -> None:
         """The queue of a subscription with a history has room again."""
@@ -175,8 +237,9 @@ class Subscriber:
                 await c.request("SUB", interest.name)
                 if self.interests.has(interest):
                     interest.confirm()
+                    self._credit(c, interest)
                     if place.lossy:
-                        self._gap(interest, code=place.refusal)
+                        self._gap(interest, reason=place.refusal)
                 return
             except MillraceError as error:
                 if not place.is_turn(turn):
@@ -193,7 +256,9 @@ class Subscriber:
                     place.unwanted = True
                 elif code == "try_later" and before:
                     if attempt == 2:
-                        self._s.events.emit(SubscriptionError(interest.tenant, interest.pattern, code))
+                        self._s.events.emit(
+                            SubscriptionError(interest.tenant, interest.pattern, code, detail=error.text)
+                        )
                     await c.postpone(interest.name, back_off(attempt, self._s.settings))
                     c.postponed.discard(interest.name)
                     attempt += 1
@@ -212,12 +277,15 @@ class Subscriber:
                 await c.request("SUB", interest.name)
                 if self.interests.has(interest):
                     interest.confirm()
+                    self._credit(c, interest)
                 return
             except MillraceError as error:
                 if error.code != "try_later" or not interest.had:
                     raise
                 if attempt == 2:
-                    self._s.events.emit(SubscriptionError(interest.tenant, interest.pattern, error.code))
+                    self._s.events.emit(
+                        SubscriptionError(interest.tenant, interest.pattern, error.code, detail=error.text)
+                    )
             await c.postpone(interest.name, back_off(attempt, self._s.settings))
             attempt += 1
 
@@ -229,10 +297,17 @@ class Subscriber:
             if c is not None and c.forget(interest.name):
                 c.leave(interest.name)
         if interest.had:
-            self._s.events.emit(SubscriptionError(interest.tenant, interest.pattern, error.code))
+            self._s.events.emit(
+                SubscriptionError(interest.tenant, interest.pattern, error.code, detail=error.text)
+            )
         for sub in interest.subs:
             sub._end(error)
         interest.settle(error)
+
+    @property
+    def subscriptions(self) -> list[Subscription]:
+        """All that the application has, and has not ended."""
+        return [sub for interest in self.interests.all for sub in interest.subs]
 
     async def subscribe(self, sub: Subscription) -> None:
         """Return when the edge has acknowledged a subscription. To cancel it undoes it."""
@@ -241,9 +316,13 @@ class Subscriber:
             raise self._s.over.again()
         same = self.interests.of(sub.tenant, sub.pattern)
         if same is not None and (same.place is not None or sub._place is not None):
-            raise bad_option("the client has a subscription to this pattern, and one with a history is alone")
+            raise bad_option(
+                f"the client has a subscription to {sub.pattern} in {sub.tenant} already, and one with a history is "
+                "alone: unsubscribe from it first, or share it"
+            )
         interest, is_new = self.interests.add(sub)
         if interest.confirmed:
+            self.was_taken(sub)  # its queue counts from now on
             return
         answer = interest.wait(sub)
         if is_new:
@@ -261,7 +340,7 @@ class Subscriber:
     async def _left(self, tenant: str, pattern: str) -> None:
         """Return when the edge has ended an earlier subscription: what comes until then is of that one."""
         name = f"{tenant}:{pattern}"
-        while self.interests.of(tenant, pattern) is None:
+        while (interest := self.interests.of(tenant, pattern)) is None or interest.draining:
             conns = (self._s.current, self._s.next)
             ending = [c.ending[name] for c in conns if c is not None and name in c.ending]
             ending = [left for left in ending if not left.done()]
@@ -272,12 +351,37 @@ class Subscriber:
     def leave(self, sub: Subscription) -> asyncio.Future[Any] | None:
         """End a subscription at the edge; what is returned is done when that has ended it."""
         interest = self.interests.remove(sub)
-        if interest is None:
+        left = None if interest is None else self._leave(interest)
+        if left is not None and interest is not None:
+            name = interest.name
+            self._leaving[name] = sub
+            left.add_done_callback(
+                lambda _: self._leaving.pop(name, None) if self._leaving.get(name) is sub else None
+            )
+        return left
+
+    def drain(self, sub: Subscription) -> asyncio.Future[Any] | None:
+        """Leave the edge, and take what it still sends until it has ended the subscription: then it is done."""
+        interest = self.interests.of(sub.tenant, sub.pattern)
+        if interest is None or sub not in interest.subs:
             return None
+        if len(interest.subs) > 1:
+            self.interests.remove(sub)
+            return None
+        interest.draining = True
+        left = self._leave(interest)
+        if left is None:
+            self.interests.remove(sub)
+        else:
+            left.add_done_callback(lambda _: self.interests.remove(sub))
+        return left
+
+    def _leave(self, interest: Interest) -> asyncio.Future[Any] | None:
         name, place = interest.name, interest.place
         answers = []
         for c in (self._s.current, self._s.next):
             if c is not None and (c.forget(name) or (place is not None and place.on is c)):
+                c.credit.pop(name, None)
                 answers.append(c.leave(name))
         if not answers:
             return None
@@ -293,4 +397,6 @@ class Subscriber:
             self.interests.drop(interest)
             for sub in interest.subs:
                 sub._end(error)
+                if sub._thrown:
+                    self.loud.once("close", "queue_full", thrown_text(sub, sub._thrown, "close"))
             interest.settle(error or gone)

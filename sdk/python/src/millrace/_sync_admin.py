@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import logging
 import ssl as tls
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from ._admin import TokenAdmin as AsyncTokenAdmin
 from ._admin_types import Grant, IssuedToken, TokenInfo
@@ -29,10 +30,19 @@ class TokenAdmin:
         ssl: tls.SSLContext | None = None,
         timeout: float = 0,
         proxy: str | None = None,
+        logger: logging.Logger | None = None,
+        **unknown: NoReturn,
     ) -> None:
         """Prepare for calls, with options as millrace.TokenAdmin has them."""
         self._admin = AsyncTokenAdmin(
-            urls, master_token, allow_plaintext=allow_plaintext, ssl=ssl, timeout=timeout, proxy=proxy
+            urls,
+            master_token,
+            allow_plaintext=allow_plaintext,
+            ssl=ssl,
+            timeout=timeout,
+            proxy=proxy,
+            logger=logger,
+            **unknown,
         )
 
     def __repr__(self) -> str:
@@ -54,6 +64,7 @@ class TokenAdmin:
         protocols: Sequence[str] = (),
         ingress_kbps: int = 0,
         egress_kbps: int = 0,
+        **unknown: NoReturn,
     ) -> IssuedToken:
         """Issue an access token."""
         return _run(
@@ -71,6 +82,7 @@ class TokenAdmin:
                 protocols=protocols,
                 ingress_kbps=ingress_kbps,
                 egress_kbps=egress_kbps,
+                **unknown,
             )
         )
 

@@ -32,7 +32,7 @@ class LoopThread:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._begun = threading.Event()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a handler of a signal may call while its thread has it
         self._closed = False
         self._process = os.getpid()
         self._failed: BaseException | None = None

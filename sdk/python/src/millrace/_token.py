@@ -15,9 +15,10 @@ from collections.abc import Callable, Mapping
 from ._admin_types import IssuedToken
 from ._admin_types import time as read_time
 from ._handlers import Handlers
+from ._secrets import checked_token
 from ._timers import back_off, limited, now
-from .errors import LoggedOut, MillraceError, bad_option
-from .options import Settings, Token, checked_token
+from .errors import LoggedOut, MillraceError, bad_option, reason
+from .options import AccessToken, Settings
 
 _LEAST = 1.0  # seconds between two calls of the provider
 _LONGEST = 86_400.0  # of a timer
@@ -124,12 +125,14 @@ class TokenSource:
             value = checked_token(token.token)
             life = _life(token)
         except LoggedOut as err:
-            raise MillraceError("logged_out", "the token provider says so", cause=err) from err
+            said = f": {reason(err)}" if str(err) else ""
+            raise MillraceError("logged_out", f"the token provider says so{said}", cause=err) from err
         except asyncio.TimeoutError as err:
-            raise MillraceError("token_provider", "no token came in time", cause=err) from err
+            text = f"no token came within {self._s.connect_timeout:g} s (connect_timeout)"
+            raise MillraceError("token_provider", text, cause=err) from err
         except Exception as err:
-            said = f": {err}" if isinstance(err, MillraceError) else ""  # others may say secrets
-            raise MillraceError("token_provider", f"the token provider failed{said}", cause=err) from err
+            said = err.text if isinstance(err, MillraceError) else f"{type(err).__name__}: {reason(err)}"
+            raise MillraceError("token_provider", f"the token provider failed: {said}", cause=err) from err
         finally:
             self._asked, self._called = now(), False
         self.token = value
@@ -173,20 +176,25 @@ class TokenSource:
             self._asking.cancel()
 
 
-def as_token(given: object) -> Token:
+def as_token(given: object) -> AccessToken:
     """Return what a provider gives as a token. The error is `bad_option`."""
-    if isinstance(given, Token):
+    if isinstance(given, AccessToken):
         return given
     if isinstance(given, IssuedToken):
-        return Token(given.token, given.expires_at, given.expires_in)
+        return AccessToken(given.token, given.expires_at, given.expires_in)
     if isinstance(given, str):
-        return Token(given)
+        return AccessToken(given)
     if not isinstance(given, Mapping):
-        raise bad_option("a token provider gives a str, a Token, an IssuedToken, or what an edge answered")
+        what = "nothing" if given is None else f"a {type(given).__name__}"
+        if callable(getattr(given, "json", None)):
+            what += ", the response of its request: let it return response.json()"
+        raise bad_option(
+            f"it gave {what}; it has to give a str, an AccessToken, an IssuedToken, or what an edge answered"
+        )
     for name in given:
         if name not in _MEMBERS:
             shown = repr(name)[:34]
-            raise bad_option(f"the token provider's answer has no {shown}: allowed are {', '.join(_MEMBERS)}")
+            raise bad_option(f"its answer has {shown}, which nobody reads: allowed are {', '.join(_MEMBERS)}")
     within, at = (
         given.get(camel) if given.get(camel) is not None else given.get(snake)
         for camel, snake in (("expiresIn", "expires_in"), ("expiresAt", "expires_at"))
@@ -196,7 +204,7 @@ def as_token(given: object) -> Token:
         if parts is None:
             raise bad_option('expires_in is seconds, or hours, minutes and seconds such as "1h30m" or "90s"')
         within = sum(int(part or 0) * unit for part, unit in zip(parts.groups(), (3600, 60, 1), strict=True))
-    return Token(given.get("token", ""), read_time(at) if isinstance(at, str) else at, within)
+    return AccessToken(given.get("token", ""), read_time(at) if isinstance(at, str) else at, within)
 
 
 _DURATION = re.compile(r"(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?", re.ASCII)
@@ -205,13 +213,16 @@ _DURATION = re.compile(r"(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?", re.ASCII)
 _MEMBERS = ("token", "expires_in", "expiresIn", "expires_at", "expiresAt", "token_id", "tokenId", "clamped")
 
 
-def _life(token: Token) -> float:
+def _life(token: AccessToken) -> float:
     """Return for how long a token is good, in seconds."""
     within, at = token.expires_in, token.expires_at
     if within is not None:
-        seconds = within.total_seconds() if isinstance(within, datetime.timedelta) else float(within)
+        try:
+            seconds = within.total_seconds() if isinstance(within, datetime.timedelta) else float(within)
+        except (TypeError, ValueError):
+            raise bad_option(f"expires_in must be a number of seconds, and not {within!r:.40}") from None
         if math.isnan(seconds) or seconds <= 0:
-            raise bad_option("expires_in must be above zero")
+            raise bad_option(f"expires_in must be above zero, and not {seconds:g}")
         return seconds
     if at is None:
         return math.inf

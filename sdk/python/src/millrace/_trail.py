@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from ._connection import Connection
 from ._late import Late
 from ._presence_frame import PresenceFrame
+from ._reasons import NOT_SAID, Denial
 from ._shelf import Entry
 from ._timers import now
 from ._wire import Delivered, ServerLine
@@ -118,6 +119,9 @@ class Trail:
     def delivered(self, source: Connection, message: Delivered) -> None:
         if message.position is not None:
             return  # the current connection goes on behind what was given
+        if message.to_one:  # nobody else gets it
+            self._give(message)
+            return
         idle = self.late.next_due is None
         over = self.late.from_trail(message, now())
         if over is not None:
@@ -148,7 +152,7 @@ class Trail:
     def draining(self, source: Connection) -> None:
         pass
 
-    def error_line(self, code: str, detail: str) -> None:
+    def error_line(self, code: str, detail: str, denial: Denial = NOT_SAID) -> None:
         pass
 
     def round_trip(self, rtt: float) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import re
+import socket
+import ssl as tls
 from typing import Any, cast
 
 from websockets.client import ClientProtocol
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import InvalidMessage, InvalidStatus
 from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 from websockets.uri import parse_uri
@@ -42,7 +45,7 @@ async def open_websocket(dial: Dial) -> WebSocketLink:
     except BaseException as err:
         link.abort()
         if isinstance(err, (OSError, ValueError)):
-            raise MillraceError("unreachable", "no WebSocket to the edge", cause=err) from err
+            raise unreachable(link._url, err) from err
         raise
     return link
 
@@ -60,6 +63,7 @@ class WebSocketLink(asyncio.Protocol):
             logger=_SILENT,
         )
         self._token = dial.token
+        self._url = f"{dial.edge}{dial.settings.paths.websocket}"
         self.opened: asyncio.Future[None] = future()
         self.is_open = False
         self._inlet = Inlet()
@@ -126,17 +130,17 @@ class WebSocketLink(asyncio.Protocol):
             self._socket.abort()
 
     def _flush(self) -> None:
-        socket = self._socket
-        if socket is None:
+        out = self._socket
+        if out is None:
             return
         for data in self._ws.data_to_send():
             if data:
-                socket.write(data)
-            elif socket.can_write_eof():
+                out.write(data)
+            elif out.can_write_eof():
                 with contextlib.suppress(OSError):
-                    socket.write_eof()
+                    out.write_eof()
             else:  # TLS has no half of a connection to end
-                socket.close()
+                out.close()
 
     # asyncio.Protocol
 
@@ -171,7 +175,7 @@ class WebSocketLink(asyncio.Protocol):
                 self.is_open = True
                 resolve(self.opened, None)
         if not self.is_open and ws.handshake_exc is not None:
-            reject(self.opened, _refused(ws.handshake_exc, None))
+            reject(self.opened, self._refused(ws.handshake_exc, None))
             self.abort()
             return
         if ws.writes:
@@ -220,20 +224,36 @@ class WebSocketLink(asyncio.Protocol):
         if self.is_open:
             self._inlet.ended(LinkEnd(_close_code(self._ws), self._error))
         else:
-            reject(self.opened, self._error or _refused(self._ws.handshake_exc, exc))
+            reject(self.opened, self._error or self._refused(self._ws.handshake_exc, exc))
+
+    def _refused(self, why: Exception | None, lost: Exception | None) -> MillraceError:
+        """Return why a handshake failed."""
+        if isinstance(why, InvalidStatus):
+            response: Any = why.response
+            body = bytes(response.body or b"")[:MAX_PROBLEM]
+            return refusal(response.status_code, response.headers.get("Retry-After"), body, self._url)
+        return unreachable(self._url, why or lost)
 
 
 def _close_code(ws: ClientProtocol) -> int | None:
     return None if ws.close_rcvd is None else ws.close_rcvd.code
 
 
-def _refused(why: Exception | None, lost: Exception | None) -> MillraceError:
-    """Return why a handshake failed."""
-    if isinstance(why, InvalidStatus):
-        response: Any = why.response
-        return refusal(
-            response.status_code,
-            response.headers.get("Retry-After"),
-            bytes(response.body or b"")[:MAX_PROBLEM],
+def unreachable(url: str, why: BaseException | None) -> MillraceError:
+    """Return the error of a WebSocket that cannot be opened, with what may help."""
+    text, said = f"no WebSocket at {url}", str(why)
+    if isinstance(why, tls.SSLCertVerificationError):
+        text += ": its certificate is not trusted; the option ssl takes a context with its authority"
+    elif isinstance(why, tls.SSLError) and re.search(
+        "WRONG_VERSION|RECORD_LAYER|UNKNOWN_PROTOCOL|HTTP_REQUEST", said
+    ):
+        text += ": the server does not speak TLS; pass http:// if it is on this machine"
+    elif isinstance(why, socket.gaierror):
+        text += ": no name server knows the host; is it spelled right?"
+    elif isinstance(why, ConnectionRefusedError):
+        text += ": nothing listens at this port; is the edge running?"
+    elif isinstance(why, InvalidMessage):
+        text += (
+            ": the answer is not HTTP; does the server speak TLS, so that the address begins with https://?"
         )
-    return MillraceError("unreachable", "no WebSocket to the edge", cause=why or lost)
+    return MillraceError("unreachable", text, cause=why)

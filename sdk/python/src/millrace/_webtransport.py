@@ -232,7 +232,8 @@ class WebTransportLink:
                     MillraceError("unreachable", "the server does not answer the request for a session")
                 )
             else:
-                self._refuse(refusal(self._status, self._retry_after, bytes(self._problem)))
+                url = f"{self._dial.edge}{self._dial.settings.paths.webtransport}"
+                self._refuse(refusal(self._status, self._retry_after, bytes(self._problem), url))
             return
         if self._capsules.closed is not None and self._end.error is None:
             code, reason = self._capsules.closed

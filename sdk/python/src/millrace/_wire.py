@@ -73,8 +73,11 @@ def is_frame(message: bytes) -> bool:
 # The bits of the fields of a frame with the tag 4.
 _HAS_POSITION = 1
 _HAS_SENDER = 2
-_KNOWN_FIELDS = _HAS_POSITION | _HAS_SENDER
+_TO_ONE = 4
+_OWN = 8
+_KNOWN_FIELDS = _HAS_POSITION | _HAS_SENDER | _TO_ONE | _OWN
 _MAX_SENDER = 128  # bytes
+_MAX_KEY = 64  # bytes
 
 
 def is_unknown_frame(frame: bytes) -> bool:
@@ -96,6 +99,10 @@ class Delivered(NamedTuple):
     """Of a message for one RSUB, whose pattern is the only one: its place in the history."""
     sender: str
     """The subject of the token that published it; empty: it has none, or is not told."""
+    to_one: bool = False
+    """It was published to one connection, and has taken credit of each of the patterns."""
+    own: bytes | None = None
+    """Of what this connection has published: the key of that, empty without one. None: of others, or not told."""
 
 
 _U32 = struct.Struct(">I")
@@ -121,9 +128,9 @@ class DeliverDecoder:
         this version."""
         try:
             if frame[0] == 1:
-                start, position, sender = 1, None, ""
+                start, position, sender, to_one, own = 1, None, "", False, None
             elif frame[0] == 4:
-                start, position, sender = self._fields(frame)
+                start, position, sender, to_one, own = self._fields(frame)
             else:
                 raise WireError(_BROKEN_FRAME)
             channel_at = start + 2 + (frame[start] << 8 | frame[start + 1])
@@ -137,11 +144,13 @@ class DeliverDecoder:
         patterns = self._lists.get(rest) or self._remember_patterns(rest)
         if position is not None and len(patterns) != 1:
             raise WireError(_BROKEN_FRAME)
-        return Delivered(names[0], names[1], frame[payload_at + 4 : end], patterns, position, sender)
+        return Delivered(
+            names[0], names[1], frame[payload_at + 4 : end], patterns, position, sender, to_one, own
+        )
 
-    def _fields(self, frame: bytes) -> tuple[int, str | None, str]:
+    def _fields(self, frame: bytes) -> tuple[int, str | None, str, bool, bytes | None]:
         """Return where the fields of a frame with the tag 4 end, and what they say."""
-        fields, at, position, sender = frame[1], 2, None, ""
+        fields, at, position, sender, own = frame[1], 2, None, "", None
         if fields == 0 or fields & ~_KNOWN_FIELDS:
             raise WireError(_BROKEN_FRAME)
         if fields & _HAS_POSITION:
@@ -153,7 +162,12 @@ class DeliverDecoder:
             if len(subject) != at - start or len(subject) > _MAX_SENDER:
                 raise WireError(_BROKEN_FRAME)
             sender = self._senders.get(subject) or self._remember_sender(subject)
-        return at, position, sender
+        if fields & _OWN:
+            at, start = at + 1 + frame[at], at + 1
+            own = frame[start:at]
+            if len(own) != at - start or len(own) > _MAX_KEY:
+                raise WireError(_BROKEN_FRAME)
+        return at, position, sender, bool(fields & _TO_ONE), own
 
     def _remember_sender(self, subject: bytes) -> str:
         if len(self._senders) >= _MAX_NAMES:
@@ -225,6 +239,8 @@ class ServerLine(NamedTuple):
     """Of OK:RSUB, AT, GAP, and of OK:PUB if the message is stored."""
     how: str = ""
     """Of OK:RSUB: ``complete`` or ``gap``."""
+    reason: str = ""
+    """Of GAP, if the edge says why: perhaps one that this version does not know."""
     id: int = 0
     """Of OK:PUB."""
     code: str = ""
@@ -249,7 +265,7 @@ _CONSTANT = {
 _FEATURES = re.compile(r"FEATURES:([a-z0-9_]+(?:,[a-z0-9_]+)*)")
 _OK = re.compile(r"OK:(SUB|UNSUB|JOIN|LEAVE|WHO|UNWHO):([^:]+):(.+)", re.DOTALL)
 _ERR = re.compile(r"ERR:([a-z_]+)(?::(.+))?", re.DOTALL)
-_REACHED = re.compile(r"(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::(complete|gap))?", re.DOTALL)
+_REACHED = re.compile(r"(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::([a-z_]+))?", re.DOTALL)
 _PUBLISHED = re.compile(r"OK:PUB:(0|[1-9][0-9]{0,9})(?::([^:]+))?")
 
 
@@ -275,8 +291,10 @@ def parse_server_line(line: str) -> ServerLine:
         return ServerLine("ERR", code=m[1], detail=m[2] or "")
     elif m := _REACHED.fullmatch(line):
         kind, tenant, pattern, position, how = m.groups()
-        if is_position(position) and (kind == "OK:RSUB") == (how is not None):
-            return ServerLine(kind, tenant=tenant, pattern=pattern, position=position, how=how or "")
+        fits = how in ("complete", "gap") if kind == "OK:RSUB" else how is None or kind == "GAP"
+        if is_position(position) and fits:
+            word, why = ("", how or "") if kind == "GAP" else (how or "", "")
+            return ServerLine(kind, tenant=tenant, pattern=pattern, position=position, how=word, reason=why)
     elif m := _FEATURES.fullmatch(line):
         return ServerLine("FEATURES", features=m[1])
     raise WireError(_BROKEN_LINE)

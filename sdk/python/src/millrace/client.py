@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from ._confirm import publish_confirmed
 from ._link import Transport
 from ._loop import OwnLoop
-from ._names import DEFAULT_TENANT, is_channel, is_pattern, is_tenant
+from ._names import checked, checked_tenant
+from ._near import refuse_unknown, unknown
 from ._on import On
+from ._payload import Payload, payload_bytes, utf8
 from ._session import Session
+from ._tenant import Tenant
+from ._timers import now
 from ._wire import DELIVERIES, encode_publish
 from .errors import MillraceError, bad_option
 from .history import History, checked_start
@@ -25,6 +29,7 @@ __all__ = ["Client", "Delivery"]
 Delivery = Literal["broadcast", "one-nearest", "one-random"]
 """Who gets a message: every subscriber, or one connection, of the nearest edge or of any."""
 
+_SUBSCRIBE = ("on_message", "history", "queue", "queue_policy", "echo")
 _TURN = 32  # publishes, after which other tasks have their turn
 
 
@@ -57,6 +62,16 @@ class Client(On):
         """The round trip of the last PING, in seconds; None before the first."""
         return self._session.rtt
 
+    @property
+    def limited(self) -> bool:
+        """Messages have waited for a cap within the last minute: see the event ``limited``."""
+        return now() < self._session.limited_until
+
+    def tenant(self, tenant: str) -> Tenant:
+        """Return subscribe, publish, join and presence of one tenant, so that its name stands once."""
+        self._loop.check()
+        return Tenant(self, checked_tenant(tenant))
+
     def _add_handler(self, name: str, handler: Callable[[Any], object]) -> Callable[[], None]:
         self._loop.check()
         return self._session.events.on(name, handler)
@@ -70,6 +85,8 @@ class Client(On):
         history: History | None = None,
         queue: int = 0,
         queue_policy: QueuePolicy | None = None,
+        echo: bool = True,
+        **unknown: NoReturn,
     ) -> Subscription:
         """Subscribe to the channels that match a pattern; return when the edge has acknowledged it.
 
@@ -84,17 +101,23 @@ class Client(On):
         Messages have a position, and come in that order, each once. After every loss of the connection, and
         every move, the subscription goes on behind the last one; if something may be missing, the event
         ``gap`` says so. The client has no other subscription to the pattern. See docs/clients.md, Histories.
+
+        With *echo* false, what this client publishes itself is left out, but for messages to one subscriber. Of
+        those, the edge sends no more than *queue* before the application takes them, and none is dropped.
         """
+        refuse_unknown("subscribe", unknown, _SUBSCRIBE)
         self._loop.check()
         session = self._session
-        tenant = _checked(is_tenant, "bad_tenant", tenant or DEFAULT_TENANT)
-        _checked(is_pattern, "bad_pattern", pattern, tenant)
+        tenant = checked_tenant(tenant)
+        checked("pattern", pattern, tenant)
         if on_message is not None and not callable(on_message):
-            raise bad_option("on_message must be a function")
+            raise bad_option(f"on_message must be a function, and is {type(on_message).__name__}")
+        if not isinstance(echo, bool):
+            raise bad_option(f"echo must be True or False, and is {echo!r:.40}")
         size, policy = queue_options(
             queue, queue_policy, session.settings.queue, session.settings.queue_policy
         )
-        config = Config(on_message, size, policy, checked_start(history, pattern))
+        config = Config(on_message, size, policy, checked_start(history, pattern), echo)
         subscription = Subscription(tenant, pattern, session.subscriber, session.handlers, config)
         await session.subscriber.subscribe(subscription)
         return subscription
@@ -103,17 +126,18 @@ class Client(On):
         self,
         tenant: str,
         channel: str,
-        payload: bytes | bytearray | memoryview | str,
+        payload: Payload,
         *,
         delivery: Delivery = "broadcast",
         confirm: bool = False,
         key: str | bytes | None = None,
+        **unknown_options: NoReturn,
     ) -> str | None:
         """Publish a message; return when it is handed to the transport, no faster than the network takes it.
 
         The edge does not acknowledge; a refusal is the event ``publish_error``. Without a connection the error
         is ``disconnected``. An empty tenant is ``~``. Publishes are sent in the order of the calls. One that is
-        cancelled may have been sent.
+        cancelled may have been sent. A *payload* that is neither bytes nor a string is written as JSON.
 
         With *confirm* it returns the position at which the message is stored, or None if this edge has
         accepted it and no history keeps the channel. A *key*, of 1 to 64 bytes, tells the message from others
@@ -122,21 +146,26 @@ class Client(On):
         answer comes, or the edge cannot say, a publish with a key is repeated. From then on it ends with its
         position or with ``outcome_unknown``: it may be stored. That is also the error after 100 s, without a
         key at once, and when the client ends meanwhile. All other errors are certain: it is not stored.
+
+        With *confirm* and the *delivery* to one subscriber, it returns None when one has got it. The error
+        ``no_subscriber`` says that nobody has subscribed, ``subscribers_busy`` that all have as many as they take;
+        nobody has got it then. Such a message has no key.
         """
+        refuse_unknown("publish", unknown_options, ("delivery", "confirm", "key"))
         self._loop.check()
         session = self._session
-        tenant = _checked(is_tenant, "bad_tenant", tenant or DEFAULT_TENANT)
-        _checked(is_channel, "bad_channel", channel, tenant)
+        tenant = checked_tenant(tenant)
+        checked("channel", channel, tenant)
         way = DELIVERIES.get(delivery)
         if way is None:
-            raise bad_option(f"delivery: one of {', '.join(DELIVERIES)}")
-        if not isinstance(payload, (bytes, bytearray, memoryview, str)):
-            raise bad_option("the payload must be bytes or a string")
-        body = _utf8("the payload", payload)
+            raise unknown("delivery", delivery, DELIVERIES)
+        body = payload_bytes(payload)
         if confirm:
             return await self._publish_confirmed(tenant, channel, body, way, key)
         if key is not None:
-            raise bad_option("a key is for a publish that is confirmed")
+            raise bad_option(
+                "a key is for a publish that is confirmed: add confirm=True, or leave the key out"
+            )
         frame = encode_publish(tenant, channel, body, way or None)
         name = f"{tenant}:{channel}"
         session.publish_connection()
@@ -155,13 +184,19 @@ class Client(On):
         self, tenant: str, channel: str, body: bytes, way: int, key: str | bytes | None
     ) -> str | None:
         if not isinstance(key, (str, bytes, type(None))):
-            raise bad_option("a key is a string or bytes")
-        label = _utf8("a key", key or b"")
+            raise bad_option(f"a key is a string or bytes, and not {type(key).__name__}")
+        label = utf8("a key", key) if isinstance(key, str) else key or b""
         if key is not None and not 1 <= len(label) <= 64:
-            raise bad_option("a key has 1 to 64 bytes")
+            raise bad_option(f"a key has 1 to 64 bytes, and this one {len(label)}: use a hash of it")
+        if key is not None and way:
+            raise bad_option(
+                "a key is for what is stored, and a message to one subscriber is not: leave it out"
+            )
         self._last_id = (self._last_id + 1) & 0xFFFFFFFF
         frame = encode_publish(tenant, channel, body, way, (self._last_id, label))
-        return await publish_confirmed(self._session, self._last_id, frame, key is not None, tenant, channel)
+        return await publish_confirmed(
+            self._session, self._last_id, frame, way > 0, label if key is not None else None, tenant, channel
+        )
 
     async def join(self, tenant: str, channel: str) -> Membership:
         """Be present in a channel; return when the edge has acknowledged it.
@@ -176,8 +211,8 @@ class Client(On):
         tenant is ``~``. To cancel it undoes it.
         """
         self._loop.check()
-        tenant = _checked(is_tenant, "bad_tenant", tenant or DEFAULT_TENANT)
-        _checked(is_channel, "bad_channel", channel, tenant)
+        tenant = checked_tenant(tenant)
+        checked("channel", channel, tenant)
         return await self._session.presences.join(tenant, channel)
 
     async def presence(self, tenant: str, pattern: str, *, count: bool = False) -> Presence:
@@ -191,8 +226,8 @@ class Client(On):
         reconnects, it waits. An empty tenant is ``~``. To cancel it undoes it.
         """
         self._loop.check()
-        tenant = _checked(is_tenant, "bad_tenant", tenant or DEFAULT_TENANT)
-        _checked(is_pattern, "bad_pattern", pattern, tenant)
+        tenant = checked_tenant(tenant)
+        checked("pattern", pattern, tenant)
         return await self._session.presences.watch(tenant, pattern, count)
 
     async def flush(self) -> None:
@@ -225,11 +260,24 @@ class Client(On):
         self._loop.check()
         self._session.retry()
 
+    async def drain(self) -> None:
+        """End all subscriptions without a loss, as Subscription.drain does, then close the client.
+
+        It returns when what has come is done with, and the connection has ended. A program that is told to stop
+        calls it in place of `close`. To cancel it, as after a time, only ends that waiting: close then.
+        """
+        self._loop.check()
+        caller = asyncio.current_task()
+        while subs := self._session.subscriber.subscriptions:
+            await asyncio.gather(*(sub._drain(caller) for sub in subs))
+        await self.close()
+
     async def close(self) -> None:
         """Leave the edge, after what was published is sent, if that takes less than a second.
 
         It returns when the connection has ended, and no function of the application is called any more; if one
-        of these calls it, when the connection has ended. To cancel it cancels them.
+        of these calls it, when the connection has ended. To cancel it cancels them. Messages that wait in
+        subscriptions are thrown away: see `drain`.
         """
         self._loop.check()
         self._session.finish(None)
@@ -247,23 +295,3 @@ class Client(On):
         self, kind: type[BaseException] | None, err: BaseException | None, traceback: TracebackType | None
     ) -> None:
         await self.close()
-
-
-def _checked(legal: Callable[[str], bool], code: str, name: object, tenant: str | None = None) -> str:
-    if not isinstance(name, str) or not legal(name):
-        about: dict[str, Any] = {} if tenant is None else {"tenant": tenant}
-        if isinstance(name, str):
-            about[code.removeprefix("bad_")] = name
-        raise MillraceError(code, "not a legal name, see docs/protocol.md, Names", **about)
-    return name
-
-
-def _utf8(what: str, value: bytes | bytearray | memoryview | str) -> bytes:
-    if not isinstance(value, str):
-        return bytes(value)
-    try:
-        return value.encode()
-    except UnicodeEncodeError as err:
-        raise bad_option(
-            f"{what} has a lone surrogate at index {err.start}, which UTF-8 cannot hold: pass bytes, or other text"
-        ) from None

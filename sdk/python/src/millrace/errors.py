@@ -45,7 +45,7 @@ class MillraceError(Exception):
         cause: BaseException | None = None,
     ) -> None:
         if code == "unreachable" and cause is not None:
-            text += f": {_reason(cause)}"
+            text += f": {reason(cause)}"
         super().__init__(code, text)
         self.code = code
         self.text = text
@@ -93,7 +93,7 @@ class LoggedOut(Exception):  # noqa: N818 (the name that the other SDKs have)
     """A token provider raises it to end the client at once, with the error ``logged_out``."""
 
 
-def _reason(cause: BaseException) -> str:
+def reason(cause: BaseException) -> str:
     """Return what a cause says, or is. It has no token, as far as we know."""
     return re.sub(r"[AM]T_[\w.~+-]+", "…", (str(cause) or type(cause).__name__)[:300])
 
@@ -105,7 +105,7 @@ def as_error(err: BaseException, code: str, text: str) -> MillraceError:
 
 def own_fault(err: BaseException) -> MillraceError:
     """Make a MillraceError of what no code should raise."""
-    text = f"a fault of this client: {type(err).__name__}: {_reason(err)}"
+    text = f"a fault of this client: {type(err).__name__}: {reason(err)}"
     return err if isinstance(err, MillraceError) else MillraceError("internal", text, cause=err)
 
 

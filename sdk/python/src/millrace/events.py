@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from ._link import Transport
@@ -19,6 +19,17 @@ class Connected:
     edge: str
     """The edge's origin, such as ``https://edge.example.com``."""
     transport: Transport
+
+
+@dataclass(frozen=True, slots=True)
+class Connecting:
+    """No edge could be reached yet; the client tries again after the delay."""
+
+    attempt: int
+    """Of the attempt to come; 2 the first time."""
+    delay: float
+    error: MillraceError
+    """Why the attempt before has failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +85,10 @@ class Gap:
     pattern: str
     before: str | None
     """Before this position; None: the edge, or the token, gives no messages of the past."""
-    code: str | None = None
-    """Why it gives none: ``permission_denied`` (a grant's allow_channels_history does not have the pattern) or
-    ``no_history``; None: it does, or that is not known."""
+    reason: str = "unknown"
+    """``expired`` (the history's limits have removed some), ``purged``, ``late`` (later than its max_lag),
+    ``lost`` (by the store), ``behind`` (not proved), ``no_right`` (the token may not read the past: add the
+    pattern to history of its grant), ``no_history``, or ``unknown``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +116,8 @@ class PublishError:
     tenant: str
     channel: str
     code: str
+    detail: str = field(default="", compare=False)
+    """What is wrong, what is allowed and what to do, for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +146,8 @@ class SubscriptionError:
     code: str
     channel: str | None = None
     """Of a membership."""
+    detail: str = field(default="", compare=False)
+    """What is wrong, what is allowed and what to do, for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +158,16 @@ class SlowConsumer:
 
 
 @dataclass(frozen=True, slots=True)
-class EgressLimited:
-    """Deliveries come late, since they wait for a cap: the oldest one by delay."""
+class Limited:
+    """Messages come or go late, since they wait for a cap of the token or the edge; once a minute at most.
 
+    Client.limited is true for a minute after it.
+    """
+
+    direction: Literal["in", "out"]
+    """``in``: deliveries wait, for egress_kbps; ``out``: publishes do, for ingress_kbps."""
     delay: float
+    """Of the oldest one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +222,8 @@ class Closed:
 
 
 Event = (
-    Connected
+    Connecting
+    | Connected
     | Suspect
     | Recovered
     | Disconnected
@@ -213,7 +236,7 @@ Event = (
     | PublishUnknown
     | SubscriptionError
     | SlowConsumer
-    | EgressLimited
+    | Limited
     | LinkDown
     | LinkUp
     | QueueFull
@@ -223,6 +246,7 @@ Event = (
 )
 
 EVENTS: dict[str, type[Event]] = {
+    "connecting": Connecting,
     "connected": Connected,
     "suspect": Suspect,
     "recovered": Recovered,
@@ -236,7 +260,7 @@ EVENTS: dict[str, type[Event]] = {
     "publish_unknown": PublishUnknown,
     "subscription_error": SubscriptionError,
     "slow_consumer": SlowConsumer,
-    "egress_limited": EgressLimited,
+    "limited": Limited,
     "link_down": LinkDown,
     "link_up": LinkUp,
     "queue_full": QueueFull,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import logging
 import math
 import re
 import ssl as tls
@@ -12,10 +13,12 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from ._admin_types import IssuedToken
+from ._near import unknown
 from ._proxy import Proxies
+from ._secrets import checked_token
 from .errors import bad_option
 
-__all__ = ["Paths", "QueuePolicy", "Token", "TokenProvider"]
+__all__ = ["AccessToken", "Paths", "QueuePolicy", "TokenProvider"]
 
 QueuePolicy = Literal["drop-oldest", "drop-newest", "end"]
 """What becomes of a message for a subscription whose queue is full."""
@@ -25,8 +28,8 @@ POLICIES = ("drop-oldest", "drop-newest", "end")
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
-    """A token, with its lifetime if that is known. With both, expires_in counts."""
+class AccessToken:
+    """What a token provider gives: a token, with its lifetime if that is known. With both, expires_in counts."""
 
     token: str
     expires_at: datetime.datetime | float | None = None
@@ -38,10 +41,10 @@ class Token:
     """From now on, in seconds; it does not depend on the clock of this machine."""
 
     def __repr__(self) -> str:
-        return f"Token(expires_at={self.expires_at!r}, expires_in={self.expires_in!r})"
+        return f"AccessToken(expires_at={self.expires_at!r}, expires_in={self.expires_in!r})"
 
 
-Provided = str | Token | IssuedToken | Mapping[str, Any]
+Provided = str | AccessToken | IssuedToken | Mapping[str, Any]
 """What a token provider gives: a mapping is what an edge answers to get-token.
 
 It has `token`, and may have `expires_in` in seconds, `expires_at` in RFC 3339, `token_id` and `clamped`,
@@ -88,6 +91,10 @@ class Settings:
 
     proxies: Proxies
     """Which edges are reached through a proxy."""
+    fail_fast: bool
+    """Every edge is tried once, the first time; else until one is there."""
+    logger: logging.Logger | None
+    """Where is said what nobody listens for; None: ``millrace``."""
 
     _made: list[tls.SSLContext] = field(default_factory=list)
 
@@ -121,25 +128,35 @@ def settings(
     allow_plaintext: bool = False,
     ssl: tls.SSLContext | None = None,
     proxy: str | None = None,
+    fail_fast: bool = False,
+    logger: logging.Logger | None = None,
 ) -> Settings:
     """Check options. The error is `bad_option`."""
     if (token is None) == (token_provider is None):
-        raise bad_option("one of token and token_provider is needed")
+        both = "not both of them" if token is not None else 'such as token=os.environ["MILLRACE_TOKEN"]'
+        raise bad_option(f"one of token and token_provider is needed, {both}")
     if token_provider is not None and not callable(token_provider):
-        raise bad_option("token_provider must be a function")
+        kind = type(token_provider).__name__
+        raise bad_option(f"token_provider must be a function, and is {kind}: is it called too early?")
     chosen = tuple(dict.fromkeys([transports] if isinstance(transports, str) else listed(transports)))
-    if not chosen or any(transport not in TRANSPORTS for transport in chosen):
-        raise bad_option(f"transports: one or more of {', '.join(TRANSPORTS)}")
+    if not chosen:
+        raise bad_option(f"transports is empty: one or more of {', '.join(TRANSPORTS)}")
+    for transport in chosen:
+        if transport not in TRANSPORTS:
+            raise unknown("transport", transport, TRANSPORTS)
     proxies = Proxies(proxy)
     if proxies.is_option and "websocket" not in chosen:
         raise bad_option("WebTransport does not go through a proxy: transports needs websocket")
     if ssl is not None and not isinstance(ssl, tls.SSLContext):
         raise bad_option("ssl must be an ssl.SSLContext")
-    if not isinstance(sender, bool):
-        raise bad_option("sender must be True or False")
+    for name, value in (("sender", sender), ("fail_fast", fail_fast)):
+        if not isinstance(value, bool):
+            raise bad_option(f"{name} must be True or False, and is {value!r:.40}")
+    if logger is not None and not isinstance(logger, logging.Logger):
+        raise bad_option('logger must be a logging.Logger, such as logging.getLogger("millrace")')
     paths = paths if paths is not None else Paths()
     if not isinstance(paths, Paths):
-        raise bad_option("paths must be a millrace.Paths")
+        raise bad_option('paths must be a millrace.Paths, such as millrace.Paths(websocket="/ws")')
     paths = Paths(*map(_path, (paths.websocket, paths.webtransport, paths.ping)))
     least = _number("min_back_off", min_back_off, 0.25)
     size, policy = queue_options(queue, queue_policy, 1024, "drop-oldest")
@@ -160,12 +177,16 @@ def settings(
         allow_plaintext=bool(allow_plaintext),
         ssl=ssl,
         proxies=proxies,
+        fail_fast=fail_fast,
+        logger=logger,
     )
 
 
 def _path(path: object) -> str:
     if not isinstance(path, str) or not re.fullmatch(r"/[^?#\s]*", path):
-        raise bad_option("paths must start with a slash")
+        raise bad_option(
+            f"paths must start with a slash, such as /ws, and have no query: {path!r:.40} does not"
+        )
     try:
         return re.sub(r"[^!-~]+", lambda m: quote(m[0]), path)
     except UnicodeEncodeError:
@@ -177,32 +198,23 @@ def queue_options(
 ) -> tuple[int, QueuePolicy]:
     """Check the options of a queue; what is left out comes from usual."""
     if isinstance(queue, bool) or not isinstance(queue, int) or not 0 <= queue < 2**31:
-        raise bad_option("queue must be a number of messages, 0 or more")
+        raise bad_option(
+            f"queue must be a number of messages, 1 or more, or 0 for the default: not {queue!r:.40}"
+        )
     if policy is not None and policy not in POLICIES:
-        raise bad_option(f"queue_policy: one of {', '.join(POLICIES)}")
+        raise unknown("queue_policy", policy, POLICIES)
     return queue or usual, policy or usual_policy
 
 
 def _number(name: str, value: object, usual: float, negative: bool = False) -> float:
     """Return an option's value, or its default for 0."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise bad_option(f"{name} must be a number of seconds")
+        raise bad_option(f"{name} must be a number of seconds, such as 10, and not {value!r:.40}")
     if abs(value) >= 2**31 or (value < 0 and not negative):
         raise bad_option(
-            f"{name} must be a number of seconds{'' if negative else ', 0 or more'}, and below 2^31"
+            f"{name} must be a number of seconds{'' if negative else ', 0 or more'}, and below 2^31: not {value!r}"
         )
     return float(value or usual)
-
-
-def checked_token(token: object) -> str:
-    """Refuse what cannot be a token before it goes into a header."""
-    if isinstance(token, str) and token != token.strip():
-        raise bad_option(
-            "the token has white space at its beginning or end, such as a line break from a file: remove it"
-        )
-    if not isinstance(token, str) or not re.fullmatch(r"[\w.~+-]{1,512}", token, re.ASCII):
-        raise bad_option("a token is a string of 1 to 512 letters, digits and .~_+-, and this is none")
-    return token
 
 
 def listed(values: object) -> list[Any]:

@@ -6,13 +6,14 @@ import asyncio
 import inspect
 import math
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol
 
 from ._handlers import Handlers
 from ._loop import OwnLoop
+from ._loud import Loud
 from ._place import Place
 from ._timers import future, now, resolve
 from .errors import MillraceError, bad_option
@@ -31,10 +32,18 @@ _TELL_EVERY = 1.0  # seconds, what a full queue has lost
 class Keeper(Protocol):
     """What a subscription needs of its client."""
 
+    loud: Loud
+
     def leave(self, sub: Subscription) -> asyncio.Future[Any] | None:
         """Leave the edge, if this was the last subscription to the pattern; done when that has ended it."""
 
     def queue_full(self, sub: Subscription, dropped: int) -> None: ...
+
+    def drain(self, sub: Subscription) -> asyncio.Future[Any] | None:
+        """Leave the edge as leave does, but take what comes until it has ended the subscription."""
+
+    def was_taken(self, sub: Subscription) -> None:
+        """A message to one subscriber is done with."""
 
     def was_read(self, sub: Subscription) -> None:
         """The queue of one with a history, which was full, has been read."""
@@ -49,6 +58,8 @@ class Config:
     queue_policy: QueuePolicy
     start: str | None
     """Where RSUB begins; None: without a history."""
+    echo: bool = True
+    """With what this client publishes itself."""
 
 
 class Subscription:
@@ -71,7 +82,16 @@ class Subscription:
         self._waits = config.on_message is not None and _is_async(config.on_message)
         self._limit = config.queue
         self._policy = config.queue_policy
+        self._echo = config.echo
         self._queue: deque[Message] = deque()
+        self._jobs = 0  # messages to one subscriber that the application is not done with
+        self._queued_jobs = 0  # those of them in the queue, where they are never dropped
+        self._thrown = 0  # those that came, and nobody gets
+        self._calls: set[asyncio.Future[Any]] = set()  # what a plain function returned, and goes on
+        self._readers_known: set[asyncio.Task[Any]] = set()  # that have iterated
+        self._holding: set[asyncio.Task[Any]] = set()  # those that have not come back for the next message
+        self._left: asyncio.Future[Any] | None = None  # done when drain has left the edge
+        self._waits_for_read: list[asyncio.Future[None]] = []
         self._readers: deque[asyncio.Future[None]] = deque()
         self._over = False
         self._error: MillraceError | None = None
@@ -95,16 +115,61 @@ class Subscription:
         """
         return self._read if self._queue else self._reached
 
-    async def unsubscribe(self) -> None:
+    async def unsubscribe(self) -> int:
         """End the subscription: no message is given from now on, not even one that waits.
 
-        It returns when the edge has ended it, too. To cancel it only ends that waiting.
+        It returns when the edge has ended it, too, with the number of messages that were published to one
+        subscriber, and that nobody gets now: 0 after `drain`. To cancel it only ends that waiting.
         """
         self._loop.check()
         self._end(None)
         left = self._keeper.leave(self)
         if left is not None:
             await asyncio.wait({left})
+        thrown, self._thrown = self._thrown, 0
+        if thrown:
+            self._keeper.loud.once("unsubscribe", "queue_full", thrown_text(self, thrown, "unsubscribe"))
+        return thrown
+
+    async def drain(self) -> None:
+        """End the subscription without a loss: the edge gives it nothing new, and what has come is given out.
+
+        The edge is left first; what it had sent is still given. Then the iteration ends. It returns when all
+        messages have been taken and are done with: their reader has come to the end of the iteration, or functions
+        have returned. Somebody has to read them. A task that iterates, and a function that takes messages, can only
+        ask for it: there it returns when the edge has been left. To cancel it only ends that waiting.
+        """
+        self._loop.check()
+        await self._drain(asyncio.current_task())
+
+    async def _drain(self, caller: asyncio.Task[Any] | None) -> None:
+        await self._leave_gently()
+        while (waiter := self._unread(caller)) is not None:
+            await asyncio.wait({waiter})
+
+    async def _leave_gently(self) -> None:
+        if self._left is None and not self._over:
+            self._left = self._keeper.drain(self)
+            if self._left is None:
+                self._end(None, gently=True)
+            else:
+                self._left.add_done_callback(lambda _: self._end(None, gently=True))
+        if self._left is not None:
+            await asyncio.wait({self._left})
+
+    def _unread(self, caller: asyncio.Task[Any] | None) -> asyncio.Future[Any] | None:
+        """Return what is done when more of what has come is done with; None: all is, or the caller has to."""
+        if self._pump is not None:
+            return None if self._pump is caller else self._pump
+        for call in self._calls:
+            if call is not caller:
+                return call
+        unread = bool(self._queue) and caller not in self._readers_known
+        if self._error is not None or not (unread or self._holding - {caller}):
+            return None
+        waiter: asyncio.Future[None] = future()
+        self._waits_for_read.append(waiter)
+        return waiter
 
     async def ended(self) -> MillraceError | None:
         """Wait for the end: return the error, or None if the application has ended it."""
@@ -121,29 +186,68 @@ class Subscription:
 
     def __aiter__(self) -> Subscription:
         if self._on_message is not None:
-            raise bad_option("a subscription with a callback cannot be iterated")
+            raise bad_option("a subscription with on_message cannot be iterated")
         return self
 
     async def __anext__(self) -> Message:
+        return await self._taken(None)
+
+    async def _taken(self, timeout: float | None) -> Message:
+        """Return the next message, and note who has it."""
         self._loop.check()
         if self._on_message is not None:
-            raise bad_option("a subscription with a callback cannot be iterated")
-        message = await self._next()
+            raise bad_option("a subscription with on_message cannot be iterated")
+        reader = asyncio.current_task()
+        if reader in self._holding:
+            self._holding.remove(reader)
+            self._tell_read()
+        message = await self._receive(timeout)
+        self._done_with(message)
+        if reader is not None:
+            self._note_reader(reader)
+        return message
+
+    async def _receive(self, timeout: float | None = None) -> Message:
+        """Return the next message, with which the application is not done."""
+        message = await self._next(timeout)
         if message is not None:
             return message
         if self._error is not None:
             raise self._error.again()
         raise StopAsyncIteration
 
-    async def _next(self) -> Message | None:
+    def _throw(self, messages: Iterable[Message]) -> None:
+        """Count messages that were received, and that nobody gets."""
+        thrown = sum(message._to_one for message in messages)
+        self._jobs -= thrown
+        self._thrown += thrown
+
+    async def receive(self, timeout: float | None = None) -> Message | None:
+        """Wait for the next message; return None if the application has ended the subscription.
+
+        *timeout*, in seconds, is the longest wait: then the error is TimeoutError, and no message is lost. Any
+        other error is why the subscription has ended.
+        """
+        try:
+            return await self._taken(timeout)
+        except StopAsyncIteration:
+            return None
+
+    async def _next(self, timeout: float | None = None) -> Message | None:
         """Return the next message; None: there is none any more."""
+        end = now() + (timeout or 0)
         while not self._queue:
             if self._over:
                 return None
             reader: asyncio.Future[None] = future()
             self._readers.append(reader)
             try:
-                await reader
+                if timeout is None:
+                    await reader
+                else:
+                    await asyncio.wait({reader}, timeout=max(0.0, end - now()))
+                if not reader.done():
+                    raise TimeoutError(f"no message has come within {timeout or 0:g} s")
             except BaseException:
                 if reader in self._readers:
                     self._readers.remove(reader)
@@ -151,11 +255,37 @@ class Subscription:
                     self._wake()  # it was woken for a message that another one can take
                 raise
         message = self._queue.popleft()
+        if message._to_one:
+            self._queued_jobs -= 1
+        if not self._queue:
+            self._tell_read()
         if message.position is not None:
             self._read = message.position
         if self._place is not None and self._place.paused and len(self._queue) * 2 <= self._limit:
             self._keeper.was_read(self)
         return message
+
+    def _note_reader(self, reader: asyncio.Task[Any]) -> None:
+        if reader not in self._readers_known:
+            self._readers_known.add(reader)
+            reader.add_done_callback(self._forget_reader)
+        self._holding.add(reader)
+
+    def _forget_reader(self, reader: asyncio.Task[Any]) -> None:
+        self._readers_known.discard(reader)
+        self._holding.discard(reader)
+        self._tell_read()
+
+    def _done_with(self, message: Message) -> None:
+        """Let the edge send another one in the place of a message to one subscriber."""
+        if message._to_one:
+            self._jobs -= 1
+            self._keeper.was_taken(self)
+
+    def _tell_read(self) -> None:
+        waiting, self._waits_for_read = self._waits_for_read, []
+        for waiter in waiting:
+            resolve(waiter, None)
 
     def _wake(self) -> None:
         while self._readers:
@@ -172,13 +302,23 @@ class Subscription:
             result = self._on_message(message)
         except Exception as err:  # noqa: BLE001 (the application's)
             self._handlers.report(err)
-            return True
+            result = None
         if result is not None and inspect.isawaitable(result):
-            self._handlers.spawn(lambda: _awaited(result))
+            call = self._handlers.spawn(lambda: _awaited(result))
+            self._calls.add(call)
+            call.add_done_callback(lambda _: self._returned(call, message))
+        else:
+            self._done_with(message)
         return True
+
+    def _returned(self, call: asyncio.Future[Any], message: Message) -> None:
+        self._calls.discard(call)
+        self._done_with(message)
 
     def _put(self, message: Message) -> None:
         self._queue.append(message)
+        if message._to_one:
+            self._queued_jobs += 1
         if self._waits:
             if self._pump is None:
                 self._pump = self._handlers.spawn(self._call)
@@ -196,30 +336,52 @@ class Subscription:
                     await self._on_message(message)
                 except Exception as err:  # noqa: BLE001 (the application's)
                     self._handlers.report(err)
+                self._done_with(message)
         finally:
             self._pump = None
 
     def _push(self, message: Message) -> None:
         """Take a message."""
-        if self._over or self._give(message):
+        if message._to_one:
+            if self._over:
+                self._thrown += 1
+                return
+            self._jobs += 1
+            if not self._give(message):
+                self._put(message)  # there is credit for no more than has room
             return
-        if len(self._queue) < self._limit:
+        if self._over or (message._own is not None and not self._echo) or self._give(message):
+            return
+        if len(self._queue) - self._queued_jobs < self._limit:
             self._put(message)
             return
         if self._policy == "end":
             self._end_full()
             return
         if self._policy == "drop-oldest":
-            self._queue.popleft()
+            self._drop_oldest()
             self._put(message)
         self._dropped += 1
         if self._timer is None:
             delay = max(0.0, self._told + _TELL_EVERY - now())
             self._timer = asyncio.get_running_loop().call_later(delay, self._tell)
 
+    def _drop_oldest(self) -> None:
+        """Drop the oldest broadcast."""
+        if not self._queued_jobs:
+            self._queue.popleft()
+            return
+        for i, message in enumerate(self._queue):
+            if not message._to_one:
+                del self._queue[i]
+                return
+
     def _push_stored(self, message: Message) -> bool:
         """Take a message with a position, of which none is dropped; say whether there is room for more."""
         if self._over:
+            return True
+        if message._own is not None and not self._echo:
+            self._reached = message.position
             return True
         given = self._give(message)
         if not given and len(self._queue) >= self._limit:
@@ -238,7 +400,10 @@ class Subscription:
 
     def _end_full(self) -> None:
         error = MillraceError(
-            "queue_full", "messages were not read in time", tenant=self.tenant, pattern=self.pattern
+            "queue_full",
+            f"messages were not read in time, and the queue of {self._limit} is full: read faster, or enlarge queue",
+            tenant=self.tenant,
+            pattern=self.pattern,
         )
         self._end(error)
         self._keeper.leave(self)
@@ -252,15 +417,19 @@ class Subscription:
             self._keeper.queue_full(self, self._dropped)
         self._dropped = 0
 
-    def _end(self, error: MillraceError | None) -> None:
-        """End the subscription; with an error, what waits can still be read."""
+    def _end(self, error: MillraceError | None, gently: bool = False) -> None:
+        """End the subscription; gently, and with an error, what waits can still be read."""
         if self._over:
             return
         self._over = True
         self._error = error
-        if error is None:
+        if error is None and not gently:
+            self._thrown += self._queued_jobs
+            self._jobs -= self._queued_jobs
+            self._queued_jobs = 0
             self._queue.clear()
         self._tell()
+        self._tell_read()
         readers, self._readers = self._readers, deque()
         for reader in readers:
             resolve(reader, None)
@@ -268,6 +437,13 @@ class Subscription:
 
     def __repr__(self) -> str:
         return f"<Subscription {self.tenant}:{self.pattern}>"
+
+
+def thrown_text(sub: Subscription, thrown: int, call: str) -> str:
+    return (
+        f"{call} has thrown away {thrown} messages to one subscriber, of {sub.pattern} in {sub.tenant}: "
+        "call drain() to have what has come given out"
+    )
 
 
 async def _awaited(result: Awaitable[Any]) -> None:
