@@ -148,6 +148,7 @@ class Driver:
                 "client": client, "event": "message", "sub": sub, "tenant": m.tenant, "channel": m.channel,
                 "payload": base64.b64encode(m.payload).decode(), "pattern": m.pattern, "patterns": m.patterns,
                 "late": m.late, "position": m.position, "sender": m.sender,
+                "own": m.own or None, "key": m.key if isinstance(m.key, str) else None,
             })
 
         made = await self.clients[client].subscribe(
@@ -155,6 +156,7 @@ class Driver:
             pattern,
             on_message=report if mode == "callback" else None,
             history=history(options.get("history")),
+            echo=not options.get("withoutEcho", False),
             **queue_options(options),
         )
 
@@ -183,6 +185,9 @@ class Driver:
 
     async def unsubscribe(self, client, sub, **_):
         await self.subscriptions[client, sub][0].unsubscribe()
+
+    async def drain(self, client, sub="", **_):
+        await (self.subscriptions[client, sub][0] if sub else self.clients[client]).drain()
 
     async def join(self, client, member, tenant, channel, **_):
         made = self.memberships[client, member] = await self.clients[client].join(tenant, channel)
