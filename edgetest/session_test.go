@@ -135,7 +135,11 @@ func describe(message []byte) string {
 		return fmt.Sprintf("%x", message)
 	}
 	slices.Sort(d.Patterns)
-	return fmt.Sprintf("%s/%s=%s %v", d.Tenant, d.Channel, d.Payload, d.Patterns)
+	text := fmt.Sprintf("%s/%s=%s %v", d.Tenant, d.Channel, d.Payload, d.Patterns)
+	if d.ToOne {
+		text += " to one"
+	}
+	return text
 }
 
 const nothing = "nothing in a minute"
