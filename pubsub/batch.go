@@ -85,11 +85,13 @@ func (s *Session) takeOrdered(l *lane, b *batch) (pause time.Duration) {
 	now := time.Now()
 	b.taken = now
 	limits := s.hub.limits.Load()
-	pause = s.egress.wait(now, s.rate(s.identity.EgressKB, limits.DefaultEgressKB))
+	pause, which := s.egress.wait(now, s.rate(s.identity.EgressKB, limits.DefaultEgressKB)), capConnection
 	var tokenEgress *sharedBucket
 	if limits.TokenEgressKB > 0 {
 		tokenEgress = &s.token.caps.egress
-		pause = max(pause, tokenEgress.wait(now, kb(limits.TokenEgressKB)))
+		if more := tokenEgress.wait(now, kb(limits.TokenEgressKB)); more > pause {
+			pause, which = more, capToken
+		}
 	}
 	if s.closing != nil {
 		pause = 0 // a session that ends does not wait for its cap: it has seconds
@@ -106,6 +108,7 @@ func (s *Session) takeOrdered(l *lane, b *batch) (pause time.Duration) {
 		}
 		if f.caps != nil && limits.TenantEgressKB > 0 && s.closing == nil {
 			if pause = f.caps.egress.wait(now, kb(limits.TenantEgressKB)); pause > 0 {
+				which = capTenant
 				break
 			}
 			overdrawn = f.caps.egress.charge(len(f.data))
@@ -120,7 +123,7 @@ func (s *Session) takeOrdered(l *lane, b *batch) (pause time.Duration) {
 		overdrawn = (overdrawn || s.egress.tokens < 0) && s.closing == nil
 	}
 	if pause > 0 {
-		pause = s.notifyEgressLimited(l, now, pause)
+		pause = s.notifyEgressLimited(l, now, which, pause)
 	}
 	l.compact()
 	if s.queue.countedCharge > 0 {

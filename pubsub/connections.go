@@ -17,6 +17,7 @@ type ConnectionFilter struct {
 	Tenant       string            // that the token names (see [Stat]), or that it has a subscription in; empty: any
 	Network      netip.Prefix      // of the client's address; not valid: any, also one that is not known
 	Transport    string            // empty: any
+	Limited      bool              // only those with messages that have waited for a cap; see [Stat]
 }
 
 // ConnectionPage is a part of the list of sessions.
@@ -78,12 +79,20 @@ func (f *ConnectionFilter) matches(s *Session, subscribed bool) bool {
 	case f.ConnectionID != 0 && s.client.ConnectionID != f.ConnectionID,
 		f.Transport != "" && s.client.Transport != f.Transport,
 		f.Subject != "" && s.identity.Subject != f.Subject,
+		f.Limited && !s.isLimited(),
 		f.Network.IsValid() && !f.Network.Contains(s.client.IP.Unmap().WithZone("")):
 		return false
 	case f.Tenant == "", slices.Contains(s.identity.Tenants, f.Tenant):
 		return true
 	}
 	return subscribed && s.subscribesIn(f.Tenant)
+}
+
+// isLimited reports whether the session has messages that have waited for a cap.
+func (s *Session) isLimited() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.limitedSince(ingress) > 0 || s.limitedSince(egress) > 0
 }
 
 // subscribesIn reports whether the session has a subscription in a tenant.

@@ -163,8 +163,8 @@ func (h *Hub) Deliveries() uint64 { return h.count.deliveries.Load() }
 func (h *Hub) Metrics() Metrics {
 	c := &h.count
 	m := Metrics{
-		Connections: map[string]int{},
-		MessagesIn:  c.messagesIn.Load(), BytesIn: c.bytesIn.Load(), Deliveries: c.deliveries.Load(),
+		Connections: map[string]int{}, Limited: map[string]int{},
+		MessagesIn: c.messagesIn.Load(), BytesIn: c.bytesIn.Load(), Deliveries: c.deliveries.Load(),
 		LinesOut: c.linesOut.Load(), FramesOut: c.framesOut.Load(), PresenceOut: c.presenceOut.Load(), BytesOut: c.bytesOut.Load(),
 		Unsent: c.unsent.Load(), Missed: c.missed.Load(), Rejected: c.rejected.Load(), Linked: h.IsLinked(),
 		HookFaults: c.hookFaults.Load(),
@@ -196,6 +196,11 @@ func (h *Hub) Metrics() Metrics {
 	}
 	for _, s := range h.listSessions() {
 		s.mu.Lock()
+		for d := range directions {
+			if s.limitedSince(d) > 0 {
+				m.Limited[d.String()]++
+			}
+		}
 		m.Subscriptions += int64(len(s.subscriptions))
 		if s.resumables != nil {
 			m.Behind += int64(len(s.resumables.behind))

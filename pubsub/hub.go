@@ -52,6 +52,7 @@ type Hub struct {
 	loads         loads
 	linkWatch     linkWatch
 	ownMarks      ownMarks
+	limitedLines  limitedLog
 	hooks         atomic.Pointer[hooks]
 	hookFaults    faultLog
 	refusals      refusals.Log

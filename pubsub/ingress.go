@@ -13,6 +13,7 @@ type heldMessage struct {
 	turn   *turn
 	data   []byte
 	handle func(*Session, []byte) // nil: there is no message to handle, only bytes to charge
+	since  time.Duration          // when it began to wait, on the hub's clock
 }
 
 // watchEvery is how often a session that is not read from checks whether its client
@@ -26,6 +27,9 @@ func (s *Session) Charge(n int) {
 	s.hub.count.bytesIn.Add(uint64(n))
 	s.ingress.charge(n)
 	s.uncharged += int32(n + costOverhead)
+	if s.ingressWait.which != "" {
+		s.readAfterWait()
+	}
 	s.reading += readCost + time.Duration(n/2)
 }
 
@@ -52,21 +56,22 @@ func (s *Session) chargeToken() bool {
 	cost := int(s.uncharged)
 	s.uncharged = 0
 	limit := s.hub.limits.Load().TokenIngressKB
-	return limit == 0 || cost == 0 || s.mayProceed(s.token.caps.ingress.take(kb(limit), cost))
+	return limit == 0 || cost == 0 || s.mayProceed(s.token.caps.ingress.take(kb(limit), cost), capToken, nil)
 }
 
 // chargeTenant charges a publish of n bytes to its tenant's cap. If it reports false,
 // the session has to wait for its turn, and to hold the publish.
 func (s *Session) chargeTenant(tenant []byte, n int) bool {
 	limit := s.hub.limits.Load().TenantIngressKB
-	return limit == 0 || s.mayProceed(s.hub.tenantCapsOf(tenant).ingress.take(kb(limit), n+costOverhead))
+	return limit == 0 || s.mayProceed(s.hub.tenantCapsOf(tenant).ingress.take(kb(limit), n+costOverhead), capTenant, tenant)
 }
 
 // mayProceed reports whether there is no turn to wait for. If there is one, it becomes
 // the session's held one.
-func (s *Session) mayProceed(t *turn) bool {
+func (s *Session) mayProceed(t *turn, which string, tenant []byte) bool {
 	if t != nil {
-		s.held = &heldMessage{turn: t}
+		s.held = &heldMessage{turn: t, since: s.hub.now()}
+		s.waitsFor(which, string(tenant))
 	}
 	return t == nil
 }
@@ -82,10 +87,11 @@ func (s *Session) hold(data []byte, handle func(*Session, []byte)) {
 func (s *Session) awaitHeld(limit time.Duration) bool {
 	for s.held != nil {
 		held := s.held
-		if !s.awaitTurn(held.turn, limit) {
+		if !s.awaitTurn(held, limit) {
 			return false
 		}
 		s.held = nil
+		s.ingressWait.ended = s.hub.now()
 		if held.handle != nil {
 			s.handleNow(held.data, held.handle, string(held.data) == "PING")
 		}
@@ -95,7 +101,8 @@ func (s *Session) awaitHeld(limit time.Duration) bool {
 
 // awaitTurn reports false when the session closes, and when its turn has not come
 // within limit.
-func (s *Session) awaitTurn(t *turn, limit time.Duration) bool {
+func (s *Session) awaitTurn(held *heldMessage, limit time.Duration) bool {
+	t := held.turn
 	if t.isGranted() {
 		return !s.Closing()
 	}
@@ -115,6 +122,9 @@ func (s *Session) awaitTurn(t *turn, limit time.Duration) bool {
 			s.Close(wire.CloseNormal, "")
 			t.giveUp()
 			return false
+		}
+		if waited := s.hub.now() - held.since; held.handle != nil && waited >= limitedAfter { // one of others' messages after another
+			s.noteIngress(waited)
 		}
 	}
 	return false
@@ -147,6 +157,7 @@ func (s *Session) Ready(limit time.Duration) bool {
 	}
 	limit = max(0, limit-time.Since(begin))
 	if pause := s.ingress.wait(time.Now(), s.rate(s.identity.IngressKB, s.hub.limits.Load().DefaultIngressKB)); pause > 0 {
+		s.waitsFor(capConnection, "")
 		timer := time.NewTimer(min(pause, limit))
 		defer timer.Stop()
 		select {
@@ -157,6 +168,7 @@ func (s *Session) Ready(limit time.Duration) bool {
 		if pause > limit {
 			return false
 		}
+		s.ingressWait.ended = s.hub.now()
 	}
 
 	if s.backlog.Load() && s.stallReader() {

@@ -11,6 +11,7 @@ import (
 type Metrics struct {
 	Connections   map[string]int     // open sessions by transport
 	Used          map[string]float64 // how much of each limit is, from 0 to 1: "connections" (Limits.MaxConnections), "files" and "memory" (Limits.Room); 0 also without a limit
+	Limited       map[string]int     // open sessions with messages that have waited for 2 s or longer for a cap of "ingress" or "egress", in the last minute
 	Subscriptions int64              // open
 	Patterns      int64              // distinct ones of these, tenant by tenant
 	QueuedBytes   int64              // waiting in the queues of all sessions, bookkeeping included

@@ -68,24 +68,22 @@ func (s *Session) notifyUnsent(err error) {
 	s.linkFullAt = now
 }
 
-// notifyEgressLimited tells the client, once a minute at most, that the deliveries of a
-// lane wait for a cap. It shortens the pause, so that it is called again when it is time
-// to tell. The caller holds s.mu.
-func (s *Session) notifyEgressLimited(l *lane, now time.Time, pause time.Duration) time.Duration {
+// notifyEgressLimited notes that the deliveries of a lane wait for a cap, if they do for long enough. It
+// shortens the pause, so that it is called again when it is time to. The caller holds s.mu.
+func (s *Session) notifyEgressLimited(l *lane, now time.Time, which string, pause time.Duration) time.Duration {
 	i := l.head // of the oldest delivery, which waits
 	for i < len(l.items) && (l.items[i].frame == nil || l.items[i].kind != Binary) {
 		i++
 	}
-	at := now.Sub(s.hub.epoch)
-	if i == len(l.items) || s.closing != nil || s.limitedSentAt != 0 && at-s.limitedSentAt < limitedEvery {
+	if i == len(l.items) || s.closing != nil || !s.limitationDue(egress) {
 		return pause
 	}
-	waited := at - l.items[i].at
+	waited := now.Sub(s.hub.epoch) - l.items[i].at
 	if waited < limitedAfter {
 		return min(pause, limitedAfter-waited)
 	}
-	s.limitedSentAt = at
-	s.rejectLocked(wire.CodeEgressLimited, strconv.Itoa(int(waited/time.Second)))
+	d, _ := wire.DecodeDeliver(l.items[i].data) // a presence has no tenant of its own here
+	s.noteLimited(egress, which, string(d.Tenant), waited)
 	return pause
 }
 

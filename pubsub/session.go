@@ -109,6 +109,7 @@ type Session struct {
 	// handling is since when work on a message is not charged yet, on the hub's clock; zero: it is.
 	// reading is what it took to read what comes before the next message, about.
 	handling, reading time.Duration
+	ingressWait       ingressWait
 	nextFreePing      time.Duration // when a ping takes no turn again, on the hub's clock
 
 	keptTenant keptTenant     // of the tenant that it published to last
@@ -144,7 +145,7 @@ type Session struct {
 	transport       Transport
 	outageSent      uint64        // the last outage that the client was told of; see Hub.outage
 	linkFullAt      time.Duration // on the hub's clock, when the last publish found the link full for its tenant; 0: never
-	limitedSentAt   time.Duration // on the hub's clock, when the last egress_limited line was sent; 0: never
+	limited         [directions]limitation
 	writeDeadline   time.Duration // on the hub's clock, of the write to the main stream; 0: none is under way
 	expiryTimer     *time.Timer
 	expiresAt       time.Time

@@ -28,6 +28,10 @@ type Stat struct {
 	QueuedBytes   int               `json:"queued_bytes"` // that wait to be written, bookkeeping included
 	Dropped       uint64            `json:"dropped"`      // deliveries
 	Draining      bool              `json:"draining"`     // was told to reconnect elsewhere
+	// How long messages that wait for a cap have waited, in seconds, as it was noted in the last minute: what the
+	// client publishes, and what it receives. 0: none has for 2 s.
+	IngressDelay int `json:"ingress_delay_seconds,omitempty"`
+	EgressDelay  int `json:"egress_delay_seconds,omitempty"`
 	// The caps of the connection that are in force, in KiB/s; 0: none.
 	IngressKB int `json:"ingress_kb_per_sec"`
 	EgressKB  int `json:"egress_kb_per_sec"`
@@ -116,6 +120,7 @@ func (s *Session) stat(limits *Limits) Stat {
 	stat.QueuedBytes = s.queue.deliveries + s.queue.controlBytes
 	stat.Dropped = s.droppedTotal.Load()
 	stat.Draining = s.reconnectSent
+	stat.IngressDelay, stat.EgressDelay = int(s.limitedSince(ingress)/time.Second), int(s.limitedSince(egress)/time.Second)
 	return stat
 }
 

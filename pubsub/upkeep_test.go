@@ -67,7 +67,7 @@ func TestWaitsForTurnsAreBounded(t *testing.T) {
 		"a PING that was held": {first: func(*client) {}, then: func(c *client) {
 			granted := make(chan struct{})
 			close(granted)
-			c.held = &heldMessage{&turn{granted: granted}, []byte("PING"), (*Session).handleLine}
+			c.held = &heldMessage{turn: &turn{granted: granted}, data: []byte("PING"), handle: (*Session).handleLine}
 			c.Ready(0)
 		}, free: true},
 	} {

@@ -68,6 +68,13 @@ var hubFamilies = []family{
 				add(s.Used[limit], limit)
 			}
 		}),
+	newFamily(prometheus.GaugeValue, "connections_limited",
+		"Open sessions with messages that have waited for 2 s or longer for a cap in the last minute, by the direction of these: ingress or egress.", []string{"direction"},
+		func(s *snapshot, add func(float64, ...string)) {
+			for _, direction := range []string{"ingress", "egress"} {
+				add(float64(s.Limited[direction]), direction)
+			}
+		}),
 	gauge("subscriptions", "Open subscriptions of all sessions.", func(s *snapshot) float64 { return float64(s.Subscriptions) }),
 	gauge("patterns", "Distinct patterns of all subscriptions, counted for each tenant.", func(s *snapshot) float64 { return float64(s.Patterns) }),
 	gauge("queue_bytes", "Bytes that wait to be written in the queues of all sessions, bookkeeping included.",

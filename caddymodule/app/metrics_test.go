@@ -44,6 +44,7 @@ func filled() *snapshot {
 	s.histories = historiesOf(85)
 	s.Metrics = pubsub.Metrics{
 		Connections:   map[string]int{"websocket": 1, "webtransport": 2},
+		Limited:       map[string]int{"ingress": 41, "egress": 42},
 		Subscriptions: 3, QueuedBytes: 4, QueueMemory: 16, Patterns: 16, Paused: 17 * time.Second,
 		MessagesIn: 5, BytesIn: 6, Deliveries: 7, LinesOut: 8, FramesOut: 9, PresenceOut: 19, BytesOut: 10,
 		Stored: 71, Repeated: 72, Replayed: 73, FellBehind: 74, Gaps: 75, Behind: 76,
