@@ -35,7 +35,7 @@ func (e *edge) status() overlay.Status {
 		Version: version.Number(), Caddy: caddyVersion(), Go: runtime.Version(),
 		StartedAt: processStart, Processors: runtime.GOMAXPROCS(0),
 		Draining:    caddy.Exiting() || errors.Is(e.hub.Available(), pubsub.ErrDraining),
-		Connections: m.Connections, Subscriptions: m.Subscriptions, Patterns: m.Patterns, QueuedBytes: m.QueuedBytes,
+		Connections: m.Connections, Limited: m.Limited, Subscriptions: m.Subscriptions, Patterns: m.Patterns, QueuedBytes: m.QueuedBytes,
 		MemoryBytes: processMemory(),
 		Broker:      overlay.BrokerStatus{Linked: m.Linked},
 		Store:       overlay.StoreStatus{Usable: true, Writable: e.store.writable()},

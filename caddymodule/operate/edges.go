@@ -50,12 +50,12 @@ func listConnections(live *app.Running, r *http.Request, _ []byte) (any, error) 
 
 // connectionQuery reads the query of a list of connections.
 func connectionQuery(raw string) (q overlay.Query, err error) {
-	given, err := rest.Parameters(raw, "edge", "connection_id", "token_id", "subject", "tenant", "ip", "transport", "limit", "cursor")
+	given, err := rest.Parameters(raw, "edge", "connection_id", "token_id", "subject", "tenant", "ip", "transport", "limited", "limit", "cursor")
 	if err != nil {
 		return q, err
 	}
 	q.Edge, q.TokenID, q.Subject, q.Tenant = given["edge"], given["token_id"], given["subject"], given["tenant"]
-	q.Transport, q.Cursor = given["transport"], given["cursor"]
+	q.Transport, q.Cursor, q.Limited = given["transport"], given["cursor"], given["limited"] == "true"
 	if q.Limit, err = limitOf(given, overlay.MaxLimit); err != nil {
 		return q, err
 	}
@@ -74,6 +74,8 @@ func connectionQuery(raw string) (q overlay.Query, err error) {
 		return q, invalid("subject", "must be at most "+strconv.Itoa(tokenstore.MaxSubject)+" bytes")
 	case q.Transport != "" && q.Transport != tokenstore.ProtocolWebSocket && q.Transport != tokenstore.ProtocolWebTransport:
 		return q, invalid("transport", "must be websocket or webtransport")
+	case given["limited"] != "" && !q.Limited:
+		return q, invalid("limited", "must be true, or not there")
 	}
 	return q, nil
 }

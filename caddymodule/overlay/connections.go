@@ -28,6 +28,7 @@ type Query struct {
 	Tenant    string            // that the token names, or that it has a subscription in; empty: any
 	Network   netip.Prefix      // of the client's address; not valid: any
 	Transport string            // empty: any
+	Limited   bool              // only those with messages that wait for a cap; see [pubsub.Stat]
 	Cursor    string            // the NextCursor of the page before; empty: the first page
 	Limit     int               // 1 to MaxLimit; 0: DefaultLimit
 }
@@ -108,7 +109,7 @@ func (o *Overlay) Connections(ctx context.Context, q Query) (Connections, error)
 		limit = DefaultLimit
 	}
 	limit = min(limit, MaxLimit)
-	args := listArgs{ConnectionID: q.ID, TokenID: q.TokenID, Subject: q.Subject, Tenant: q.Tenant, Network: q.Network, Transport: q.Transport}
+	args := listArgs{ConnectionID: q.ID, TokenID: q.TokenID, Subject: q.Subject, Tenant: q.Tenant, Network: q.Network, Transport: q.Transport, Limited: q.Limited}
 	// All are counted at once; then the edges of this page are asked for it, mostly one.
 	list := Connections{Connections: []Connection{}, Edges: round(o, members, func(ctx context.Context, m pubsub.Member) EdgeCount {
 		self := o.isSelf(m)

@@ -88,6 +88,7 @@ type listArgs struct {
 	Tenant       string            `json:"tenant,omitempty"`
 	Network      netip.Prefix      `json:"network,omitzero"`
 	Transport    string            `json:"transport,omitempty"`
+	Limited      bool              `json:"limited,omitempty"`
 	After        uint64            `json:"after,omitempty"`
 	Limit        int               `json:"limit"`
 }
@@ -115,7 +116,7 @@ func (o *Overlay) do(kind string, args any) (any, error) {
 	switch a := args.(type) {
 	case listArgs:
 		return o.hub.Connections(pubsub.ConnectionFilter{
-			ConnectionID: a.ConnectionID, TokenID: a.TokenID, Subject: a.Subject, Tenant: a.Tenant, Network: a.Network, Transport: a.Transport,
+			ConnectionID: a.ConnectionID, TokenID: a.TokenID, Subject: a.Subject, Tenant: a.Tenant, Network: a.Network, Transport: a.Transport, Limited: a.Limited,
 		}, a.After, min(a.Limit, MaxLimit)), nil
 	case oneArgs:
 		return o.doOne(kind, a)

@@ -20,6 +20,7 @@ type Status struct {
 	Draining  bool      `json:"draining"`
 
 	Connections    map[string]int `json:"connections"`     // by transport
+	Limited        map[string]int `json:"limited"`         // those that wait for a cap: "ingress", "egress"; see [pubsub.Metrics]
 	MaxConnections int            `json:"max_connections"` // 0: no limit
 	Subscriptions  int64          `json:"subscriptions"`
 	Patterns       int64          `json:"patterns"`

@@ -169,6 +169,8 @@ export interface Connection {
   readonly tenants?: readonly string[] | null;
   readonly ingress_kb_per_sec?: number; // 0: none
   readonly egress_kb_per_sec?: number;
+  readonly ingress_delay_seconds?: number; // of what waits for a cap; none: nothing does
+  readonly egress_delay_seconds?: number;
 }
 
 export interface ConnectionPage {
@@ -197,6 +199,7 @@ export interface Status {
   readonly host?: string;
   readonly draining?: boolean;
   readonly connections: Readonly<Record<string, number>> | null;
+  readonly limited?: Readonly<Record<string, number>> | null; // those that wait for a cap, by "ingress" and "egress"
   readonly max_connections: number;
   readonly subscriptions: number;
   readonly patterns: number;

@@ -1,4 +1,5 @@
 // The columns of the list of connections.
+import type { JSX } from "preact";
 import type { Connection } from "../api/types.js";
 import { count, size } from "../lib/format.js";
 import { routeTo } from "../lib/route.js";
@@ -9,7 +10,20 @@ import { Tenants } from "./tokens.js";
 
 export const keyOf = (c: Connection): string => `${c.edge}:${c.id}`;
 
-const cap = (kb: number | undefined): string => (kb ? count(kb) : "none");
+/** A cap, and whether messages wait for it. */
+function Cap({ name, kb, delay }: { name: string; kb: number | undefined; delay: number | undefined }): JSX.Element {
+  return (
+    <>
+      {name} {kb ? count(kb) : "none"}
+      {delay ? (
+        <>
+          {" "}
+          <Badge mood="warn">waits {count(delay)} s</Badge>
+        </>
+      ) : null}
+    </>
+  );
+}
 
 export function columns(
   several: boolean,
@@ -56,7 +70,15 @@ export function columns(
     { label: "Since", cell: (c) => <Time at={c.since} /> },
     { label: "Subscriptions", number: true, cell: (c) => count(c.subscriptions) },
     { label: "Queue", number: true, cell: (c) => size(c.queued_bytes) },
-    { label: "Caps, KB/s", cell: (c) => `in ${cap(c.ingress_kb_per_sec)}, out ${cap(c.egress_kb_per_sec)}` },
+    {
+      label: "Caps, KB/s",
+      cell: (c) => (
+        <>
+          <Cap name="in" kb={c.ingress_kb_per_sec} delay={c.ingress_delay_seconds} />,{" "}
+          <Cap name="out" kb={c.egress_kb_per_sec} delay={c.egress_delay_seconds} />
+        </>
+      ),
+    },
     { label: "Dropped", number: true, cell: (c) => count(c.dropped) },
   ];
 }

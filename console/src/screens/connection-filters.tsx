@@ -7,12 +7,19 @@ import { routeTo } from "../lib/route.js";
 import { cut, ID_RULE, idOf } from "../lib/text.js";
 import { SelectField, TextField } from "../ui/field.js";
 
-export type ConnectionQuery = Readonly<Record<"token_id" | "subject" | "tenant" | "ip" | "transport" | "edge", string>>;
+export type ConnectionQuery = Readonly<
+  Record<"token_id" | "subject" | "tenant" | "ip" | "transport" | "limited" | "edge", string>
+>;
 
 const transports = [
   ["", "any"],
   ["websocket", "WebSocket"],
   ["webtransport", "WebTransport"],
+] as const;
+
+const waits = [
+  ["", "any"],
+  ["true", "waiting for a cap"],
 ] as const;
 
 export interface FiltersProps {
@@ -68,6 +75,7 @@ export function Filters({ query, edges, onAgain }: FiltersProps): JSX.Element {
           hint="One, or a CIDR."
         />
         <SelectField label="Transport" value={draft.transport} onInput={set("transport")} options={transports} />
+        <SelectField label="Messages" value={draft.limited} onInput={set("limited")} options={waits} />
         <SelectField
           label="Edge"
           value={draft.edge}

@@ -30,6 +30,7 @@ export function Connections({ query }: ScreenProps): JSX.Element {
     tenant: query.tenant ?? "",
     ip: query.ip ?? "",
     transport: query.transport ?? "",
+    limited: query.limited ?? "",
     edge: query.edge ?? "",
   };
   const filterKey = searchOf(filter);

@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import type { EdgeOverview } from "../api/types.js";
 import { count, plural, rate, size } from "../lib/format.js";
+import { routeTo } from "../lib/route.js";
 import { addCounts, type Figure, latest, type Samples, sumSeries } from "../lib/samples.js";
 import { Badge, Empty, Heading, Loading, Name, Stale } from "../ui/bits.js";
 import { Chart } from "../ui/chart.js";
@@ -53,6 +54,7 @@ function Figures({ edges }: { edges: readonly EdgeOverview[] }): JSX.Element {
             </>
           }
         />
+        <Waiting edges={answering} />
         <Rate title="Messages a second" figure="messages_in" samples={samples} note="published by clients" />
         <Rate title="Deliveries a second" figure="deliveries" samples={samples} note="to subscribers" />
         <Rate title="Drops a second" figure="dropped" samples={samples} note="deliveries that were dropped" />
@@ -87,6 +89,27 @@ function Figures({ edges }: { edges: readonly EdgeOverview[] }): JSX.Element {
         )}
       </section>
     </>
+  );
+}
+
+/** How many connections have messages that wait for a cap. */
+function Waiting({ edges }: { edges: readonly EdgeOverview[] }): JSX.Element {
+  const waiting = addCounts(edges.map((edge) => edge.status?.limited ?? undefined)).filter(([, n]) => n > 0);
+  const name = (direction: string): string => (direction === "ingress" ? "what they publish" : "what they receive");
+  return (
+    <section class="card tile" aria-label="Waiting for a cap">
+      <h2>Waiting for a cap</h2>
+      {waiting.length === 0 ? (
+        <p class="quiet">No connection.</p>
+      ) : (
+        waiting.map(([direction, n]) => (
+          <p key={direction}>
+            <a href={routeTo("connections", { limited: "true" })}>{plural(n, "connection")}</a>{" "}
+            <span class="quiet">with {name(direction)}</span>
+          </p>
+        ))
+      )}
+    </section>
   );
 }
 
