@@ -45,8 +45,14 @@ func TestSameEdge(t *testing.T) {
 	if !reflect.DeepEqual(dev, want) {
 		t.Errorf("dev.Caddyfile has\n%v\nproduction.Caddyfile\n%v", dev, want)
 	}
+	delivered := map[string]string{}
 	for _, file := range []string{"Caddyfile.example", "packaging/Caddyfile", "deploy/container/Caddyfile"} {
-		got := appOf(t, file, text(file))
+		delivered[file] = text(file)
+	}
+	lines := regexp.MustCompile(`(?s)\n  pubsub: \|\n(.*?)\n  site:`).FindStringSubmatch(text("deploy/chart/millrace/values.yaml"))
+	delivered["the chart"] = "{\npubsub {\nhistory_store badger\n" + lines[1] + "\n}\n}\n"
+	for file, caddyfile := range delivered {
+		got := appOf(t, file, caddyfile)
 		for _, option := range []string{"bandwidth", "history_store", "histories", "presences"} {
 			if !reflect.DeepEqual(got[option], want[option]) {
 				t.Errorf("%s: %s is %v, in production.Caddyfile %v", file, option, got[option], want[option])

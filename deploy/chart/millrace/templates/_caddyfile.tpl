@@ -50,6 +50,8 @@
 		history_store nats {
 			replicas 3
 		}
+{{- else if and (contains "history " $v.caddyfile.pubsub) (not (contains "history_store" $v.caddyfile.pubsub)) (not (contains "broker nats" $v.caddyfile.pubsub)) }}
+		history_store badger
 {{- end }}
 {{- if not (contains "hook audit" (toString $v.caddyfile.pubsub)) }}
 		hook audit {
