@@ -53,7 +53,7 @@ export function driver({ connect, LoggedOutError, TokenAdmin }, emit) {
             void emit({ ...fields, error: plain(error), cause: plain(cause), client: name, event }),
         ]),
       );
-      state.client = await connect(addresses.length === 1 ? addresses[0] : addresses, options);
+      state.client = await connect(addresses.length === 1 ? addresses[0] : addresses, { failFast: true, ...options });
       state.client.closed.then((error) => emit({ client: name, event: "ended", error: plain(error) }));
       return { edge: state.client.edge, transport: state.client.transport };
     },

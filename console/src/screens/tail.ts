@@ -138,6 +138,7 @@ export function useTail(api: Api, address: string): Tail {
         const client = await connect(address, {
           // WebSocket first: a tail gains nothing from WebTransport, whose failure would take time.
           transports: ["websocket", "webtransport"],
+          failFast: true, // the screen has a button to try again
           tokenProvider: async () => {
             const { token, expires_in } = first ?? (await liveToken(api, query, true));
             first = undefined;

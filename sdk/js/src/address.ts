@@ -1,4 +1,4 @@
-import { MillraceError } from "./errors.js";
+import { badOption } from "./bad-option.js";
 
 /** parseAddress checks an address and returns its URL; one with a path is that of a list. */
 export function parseAddress(address: string, allowPlaintext: boolean): URL {
@@ -8,12 +8,22 @@ export function parseAddress(address: string, allowPlaintext: boolean): URL {
   } catch {
     // as below
   }
-  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
-    throw new MillraceError("bad_option", "an address is a URL with https:// and without user, query and fragment");
-  }
-  if (url.protocol === "http:" && !allowPlaintext && !isLoopback(url.hostname)) {
-    throw new MillraceError("bad_option", "an address with http:// must be on this machine, or allowPlaintext be set");
-  }
+  if (url?.username || url?.password || url?.search || url?.hash)
+    badOption("an address has no user, no query and no fragment: the token is an option");
+  const given = JSON.stringify(String(address).slice(0, 256));
+  if (typeof address !== "string" || !/^[a-z]+:\/\//i.test(address))
+    badOption(`the address ${given} must be a URL with https:// or http://, such as "https://edge.example.com"`);
+  if (!url) badOption(`the address ${given} is not a legal URL: look for spaces, and a port above 65535`);
+  const { protocol, host, hostname, pathname } = url;
+  if (/^wss?:$/.test(protocol) || /^\/w[st]$/.test(pathname))
+    badOption(
+      `the address ${given} is that of a socket: pass the origin, "${protocol.replace("ws", "http")}//${host}"`,
+    );
+  if (!/^https?:$/.test(protocol)) badOption(`the address ${given} must begin with https:// or http://`);
+  if (protocol === "http:" && !allowPlaintext && !isLoopback(hostname))
+    badOption(
+      `the address ${given} would show the token on the way: use https://, or set allowPlaintext where that is safe`,
+    );
   return url;
 }
 

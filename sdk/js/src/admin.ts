@@ -156,7 +156,7 @@ export class TokenAdmin {
     checkMembers("the object of options", options, "allowPlaintext fetch timeout");
     const { timeout = 0 } = options;
     if (!(timeout >= 0 && timeout < 2 ** 31)) bad("timeout must be milliseconds");
-    this.#master = checkedSecret(masterToken, "master token");
+    this.#master = checkedSecret(masterToken, "master");
     this.#fetch = options.fetch ?? fetch;
     this.#timeout = timeout || 10_000;
   }
@@ -283,7 +283,7 @@ export class TokenAdmin {
     const { ok, status } = response;
     if (!ok) {
       const { code, detail } = answer ?? {};
-      if (typeof code !== "string") throw notEdge(status);
+      if (typeof code !== "string") throw notEdge(url, status);
       let ours = code === "bad_master_token" ? "the edge does not accept the master token" : inOurWords(detail);
       if (code === "expires_at_out_of_range") ours += `; here it is ${new Date().toISOString()}`;
       throw new MillraceError(code, ours, { status });

@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { parseAddress } from "./address.js";
+import { badOption } from "./bad-option.js";
 import type { MillraceError } from "./errors.js";
 import type { EventHandler, EventName } from "./events.js";
 import { type Delivery, deliveries, encodePublish } from "./frames.js";
@@ -11,7 +12,7 @@ import { checkMembers } from "./members.js";
 import type { Membership } from "./membership.js";
 import type { Message } from "./message.js";
 import { checkedChannel, checkedPattern, checkedTenant } from "./names.js";
-import { badOption, type ConnectOptions, type QueueOptions, queueOptions } from "./options.js";
+import { type ConnectOptions, type QueueOptions, queueOptions } from "./options.js";
 import type { Histories, Presences } from "./parts.js";
 import type { Presence, PresenceOptions } from "./presence.js";
 import type { Runtime } from "./runtime.js";

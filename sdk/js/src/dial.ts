@@ -1,6 +1,7 @@
+import { badOption } from "./bad-option.js";
 import type { MillraceError } from "./errors.js";
 import type { Link, Transport } from "./link.js";
-import { badOption, type Settings } from "./options.js";
+import type { Settings } from "./options.js";
 import { limited } from "./timers.js";
 import { openWebSocket } from "./websocket.js";
 
@@ -39,6 +40,8 @@ export class Dialer {
 }
 
 /** rank says how much an error tells: what an edge says is more than that none answers. */
-export function rank({ code }: MillraceError): number {
-  return ["unreachable", "timeout", "refused", "protocol_not_allowed"].indexOf(code) >>> 0;
+export function rank({ code, status }: MillraceError): number {
+  return status && code === "unreachable"
+    ? 1.5
+    : ["unreachable", "timeout", "refused", "protocol_not_allowed"].indexOf(code) >>> 0;
 }

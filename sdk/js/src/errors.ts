@@ -95,7 +95,7 @@ export class MillraceError extends Error {
     const names = (["tenant", "channel", "pattern"] as const).map((name) =>
       about[name] === undefined ? "" : ` (${name} ${JSON.stringify(about[name])})`,
     );
-    const why = code === "unreachable" ? reason(about.cause) : "";
+    const why = /^(unreachable|token_provider|logged_out)$/.test(code) ? reason(about.cause) : "";
     super(
       `${code}${names.join("")}: ${text}${why && `: ${why}`}`,
       "cause" in about ? { cause: about.cause } : undefined,
@@ -118,11 +118,15 @@ function reason(cause: unknown): string {
 }
 
 /** notEdge is the error for an HTTP answer that no edge gives. */
-export function notEdge(status: number, retryAfter?: number): MillraceError {
+export function notEdge(url: string, status: number, retryAfter?: number): MillraceError {
   const code = status === 401 ? "unauthorized" : /^(429|50[234])$/.test(`${status}`) ? "unavailable" : "unreachable";
-  const text = `HTTP status ${status}, and the answer is no edge's: is the address right?`;
-  return new MillraceError(code, text, { status, retryAfter });
+  const { origin } = new URL(url.replace(/^ws/, "http"));
+  const what = status < 500 ? "it is not a Millrace edge: check host and port" : "no edge answers behind it";
+  return new MillraceError(code, `${origin} answers with HTTP status ${status}, ${what}`, { status, retryAfter });
 }
+
+/** isStranger says whether an error is that of a server that is no edge: another attempt changes nothing. */
+export const isStranger = ({ code, status = 500 }: MillraceError): boolean => code === "unreachable" && status < 500;
 
 /**
  * What a token provider throws when there will be no token any more, as the user has logged out: the

@@ -1,5 +1,6 @@
 import { type ErrorCode, MillraceError } from "./errors.js";
 import type { Transport } from "./link.js";
+import { checkMembers, checkName } from "./members.js";
 
 /** The connection that an event is about. */
 export interface Place {
@@ -13,6 +14,8 @@ export type MoveReason = "drain" | "token" | "transport";
 
 /** The events of a client, see docs/clients.md. Times are milliseconds. */
 export interface ClientEvents {
+  /** The first connection cannot be had yet; the client tries again after the delay. attempt counts from 2. */
+  connecting: { readonly attempt: number; readonly delay: number; readonly error: MillraceError };
   connected: Place;
   disconnected: Place & { readonly error: MillraceError };
   reconnecting: { readonly attempt: number; readonly delay: number };
@@ -71,6 +74,8 @@ export type EventHandlers = { readonly [E in EventName]?: EventHandler<E> | unde
 
 type AnyHandler = (event: never) => unknown;
 
+const names =
+  "connecting connected disconnected reconnecting reconnected gap suspect recovered moving moved publishError publishUnknown subscriptionError slowConsumer egressLimited linkDown linkUp queueFull edgeError roundTrip closed";
 const MAX_WAITING = 1024; // events
 
 /** Events calls handlers, one event after the other, and never within the caller of emit. */
@@ -80,10 +85,12 @@ export class Events {
   #busy = false;
 
   constructor(handlers: EventHandlers = {}) {
+    checkMembers("on", handlers, names);
     for (const [name, handler] of Object.entries(handlers)) if (handler) this.on(name, handler as AnyHandler);
   }
 
   on(name: string, handler: AnyHandler): () => void {
+    checkName("there is no event", name, names);
     if (typeof handler !== "function")
       throw new MillraceError("bad_option", `the handler of ${name} must be a function`);
     const own: AnyHandler = (event) => handler(event); // so that one may be added twice

@@ -1,7 +1,8 @@
 // Subscriptions with a history (docs/clients.md, Histories).
+
+import { badOption } from "./bad-option.js";
 import type { ErrorCode } from "./errors.js";
 import { isPosition } from "./history-lines.js";
-import { badOption } from "./options.js";
 
 /**
  * Where a subscription with a history begins: with what comes from now on; with the newest message of

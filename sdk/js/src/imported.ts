@@ -1,4 +1,5 @@
-import { badOption, type ConnectOptions } from "./options.js";
+import { badOption } from "./bad-option.js";
+import type { ConnectOptions } from "./options.js";
 import type { Runtime } from "./runtime.js";
 import type { Parts, Session } from "./session.js";
 

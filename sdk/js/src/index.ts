@@ -11,8 +11,10 @@ import { web } from "./runtime.js";
 export * from "./common.js";
 
 /**
- * connect connects to one of the edges and resolves with a client that stays connected. Every edge
- * is tried once; the error says the most that was learnt.
+ * connect connects to one of the edges and resolves with a client that stays connected. While no edge answers, it
+ * tries again, and the event `connecting` says why; with `failFast` every edge is tried once. It fails where waiting
+ * does not help: a token that no edge accepts, a bad option, an address that is no edge's. The error says the most that
+ * was learnt.
  */
 export const connect = (addresses: string | readonly string[], options: ConnectOptions): Promise<Client> =>
   connectOn(web, addresses, options, all);

@@ -34,8 +34,15 @@ export class MovingSession extends Session implements Mover, Sleeper {
   readonly #upgrade: Upgrade = new Upgrade(this);
   #unwatch: (() => void) | undefined;
 
+  override async start(signal: AbortSignal): Promise<void> {
+    this.#unwatch = watchSleep(this); // what wakes the machine ends a pause
+    await super.start(signal).catch((err: unknown) => {
+      this.#unwatch?.();
+      throw err;
+    });
+  }
+
   protected override follow(c: Conn): void {
-    if (!this.over) this.#unwatch ??= watchSleep(this);
     this.#upgrade.follow(c);
   }
 

@@ -1,8 +1,8 @@
 // What Node does in a way of its own: WebSockets of the package ws, and forward proxies.
 import type { IncomingMessage } from "node:http";
 import type { Socket as Raw } from "node:net";
+import { badOption } from "./bad-option.js";
 import { asError, MillraceError, notEdge } from "./errors.js";
-import { badOption } from "./options.js";
 import { fetchThrough, proxyFor, Tunnel } from "./proxy.js";
 import { type Below, type Runtime, type Socket, web } from "./runtime.js";
 import { MAX_MESSAGE } from "./splitter.js";
@@ -61,7 +61,7 @@ function open(library: NodeSocketClass, url: string, token: string, proxy: URL |
   let refused = false;
   socket.on("unexpected-response", (request, response) => {
     refused = true;
-    void refusalOf(response).then((why) => {
+    void refusalOf(url, response).then((why) => {
       request.destroy();
       below.refused(why);
     });
@@ -77,7 +77,7 @@ function open(library: NodeSocketClass, url: string, token: string, proxy: URL |
   return socket;
 }
 
-async function refusalOf(response: IncomingMessage): Promise<MillraceError> {
+async function refusalOf(url: string, response: IncomingMessage): Promise<MillraceError> {
   const status = response.statusCode as number;
   const wait = Number(response.headers["retry-after"]); // seconds; a date is NaN, and counts as none
   const about = { status, retryAfter: wait > 0 ? wait * 1000 : undefined };
@@ -94,5 +94,5 @@ async function refusalOf(response: IncomingMessage): Promise<MillraceError> {
   } catch {
     // no body of an edge
   }
-  return notEdge(status, about.retryAfter);
+  return notEdge(url, status, about.retryAfter);
 }

@@ -1,7 +1,7 @@
-import { MillraceError } from "./errors.js";
+import { badOption } from "./bad-option.js";
 import type { EventHandlers } from "./events.js";
 import type { Transport } from "./link.js";
-import { checkMembers } from "./members.js";
+import { checkMembers, checkName } from "./members.js";
 import { type Runtime, type RuntimeSettings, type WebSocketClass, web } from "./runtime.js";
 import { checkedSecret } from "./secret.js";
 
@@ -70,7 +70,9 @@ export interface ConnectOptions {
    * sooner, and another one may take over. Default: 10000.
    */
   readonly pongTimeout?: number | undefined;
-  /** The longest pause before the second attempt to reconnect; doubles with each. Default: 250. */
+  /** Fail when every edge was tried once, in place of waiting for one. Default: no. */
+  readonly failFast?: boolean | undefined;
+  /** The longest pause before the second attempt to connect or reconnect; doubles with each. Default: 250. */
   readonly minBackOff?: number | undefined;
   /** The bound of these pauses. Default: 15000. */
   readonly maxBackOff?: number | undefined;
@@ -116,6 +118,7 @@ export interface Settings extends RuntimeSettings {
   readonly queue: number;
   readonly queuePolicy: QueuePolicy;
   readonly sender: boolean;
+  readonly failFast: boolean;
   readonly paths: { readonly [P in keyof Paths]-?: string };
   readonly allowPlaintext: boolean;
   readonly hashes: readonly CertificateHash[] | undefined;
@@ -125,20 +128,16 @@ export interface Settings extends RuntimeSettings {
 const policies = ["drop-oldest", "drop-newest", "end"];
 const known = ["webtransport", "websocket"];
 
-export function badOption(text: string): never {
-  throw new MillraceError("bad_option", text);
-}
-
 // number returns an option's value, or its default for 0 and undefined.
 function number(name: string, value: number | undefined, usual: number, least = 0): number {
   if (value !== undefined && !(Number.isFinite(value) && value >= least && value < 2 ** 31)) {
-    badOption(`${name} must be a number below 2^31${least < 0 ? "" : ", 0 or more"}`);
+    badOption(`${name} must be a number below 2^31${least < 0 ? "" : ", 0 or more"}, not ${JSON.stringify(value)}`);
   }
   return value || usual;
 }
 
 function oneOf<T extends string>(name: string, value: T, allowed: readonly string[]): T {
-  if (!allowed.includes(value)) badOption(`${name}: allowed are ${allowed.join(", ")}`);
+  checkName(`${name}:`, value, allowed.join(" "));
   return value;
 }
 
@@ -156,14 +155,15 @@ export function queueOptions(o: QueueOptions, usual: { queue: number; queuePolic
 }
 
 const allowed =
-  "token tokenProvider transports fallbackAfter connectTimeout keepAlive pongTimeout minBackOff maxBackOff queue queuePolicy paths allowPlaintext serverCertificateHashes sender signal on webSocket";
+  "token tokenProvider transports fallbackAfter connectTimeout failFast keepAlive pongTimeout minBackOff maxBackOff queue queuePolicy paths allowPlaintext serverCertificateHashes sender signal on webSocket";
 
 /** settings checks options. */
 export function settings(o: ConnectOptions, runtime: Runtime = web): Settings {
   checkMembers("the object of options", o, allowed + runtime.options);
   checkMembers("paths", o.paths ?? {}, "webSocket webTransport ping");
   const { token, tokenProvider, transports = known as Transport[], sender = false, webSocket } = o;
-  if ((token === undefined) === (tokenProvider === undefined)) badOption("one of token and tokenProvider is needed");
+  if ((token === undefined) === (tokenProvider === undefined))
+    badOption("give one of token and tokenProvider, not both");
   if (tokenProvider !== undefined && typeof tokenProvider !== "function") badOption("tokenProvider must be a function");
   if (typeof sender !== "boolean") badOption("sender must be true or false");
   if (webSocket !== undefined && typeof webSocket !== "function") badOption("webSocket must be a class");
@@ -184,6 +184,7 @@ export function settings(o: ConnectOptions, runtime: Runtime = web): Settings {
     maxBackOff: Math.max(minBackOff, number("maxBackOff", o.maxBackOff, 15_000)),
     ...queueOptions(o, { queue: 1024, queuePolicy: "drop-oldest" }),
     sender,
+    failFast: o.failFast === true,
     paths: {
       webSocket: path(o.paths?.webSocket ?? "/ws"),
       webTransport: path(o.paths?.webTransport ?? "/wt"),

@@ -1,9 +1,9 @@
+import { badOption } from "./bad-option.js";
 import type { Connection, Undo, Verb } from "./connection.js";
 import { asError, MillraceError } from "./errors.js";
 import type { Readers } from "./interests.js";
 import { checkMembers } from "./members.js";
 import { type Leaver, Membership } from "./membership.js";
-import { badOption } from "./options.js";
 import type { Presences as Part } from "./parts.js";
 import { type Closer, Presence, type PresenceOptions } from "./presence.js";
 import { decodePresence, type PresenceFrame } from "./presence-frames.js";

@@ -5,8 +5,8 @@ import { BlockList, isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as secured } from "node:tls";
 import { isLoopback } from "./address.js";
+import { badOption } from "./bad-option.js";
 import { MillraceError } from "./errors.js";
-import { badOption } from "./options.js";
 
 /** The value of the option `proxy` that turns the environment's proxy off. */
 const NONE = "none";

@@ -1,7 +1,7 @@
+import { badOption } from "./bad-option.js";
 import { Dialer, type DialOptions, rank } from "./dial.js";
-import { asError, MillraceError } from "./errors.js";
+import { asError, isStranger, MillraceError } from "./errors.js";
 import type { Link, Transport } from "./link.js";
-import { badOption } from "./options.js";
 import { limited, reasonOf } from "./timers.js";
 import { openWebSocket } from "./websocket.js";
 import { hasWebTransport, openWebTransport } from "./webtransport.js";
@@ -80,7 +80,8 @@ export class RacingDialer extends Dialer {
             const error = asError(err, "unreachable", "the edge does not answer");
             if (error.code === "protocol_not_allowed") this.#banned.add(transport);
             if (!worst || rank(error) > rank(worst)) worst = error;
-            if (!final.test(error.code) && (running > 0 || next < order.length)) return start();
+            if (!final.test(error.code) && next < order.length) return start();
+            if (!final.test(error.code) && running > 0 && !isStranger(error)) return;
             end();
             reject(worst);
           },

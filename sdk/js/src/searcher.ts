@@ -1,7 +1,7 @@
 import { Connection, type Maker, type Owner } from "./connection.js";
 import { type Dialer, type DialOptions, rank } from "./dial.js";
 import { resolveEdges } from "./edges.js";
-import { MillraceError } from "./errors.js";
+import { isStranger, MillraceError } from "./errors.js";
 import type { Readers } from "./interests.js";
 import type { Settings } from "./options.js";
 import { abortable, now, throwIfAborted } from "./timers.js";
@@ -28,6 +28,8 @@ export class Searcher {
   #edges: string[] = [];
   readonly #refusals = new Map<string, MillraceError>(); // by edge, of the last token
   #token: string | undefined; // that was tried last
+  #hopeless = false; // the first attempts, as hopeless says
+  #connected = false;
   #row = 0; // of such refusals
   #first = 0; // when the first of them came
   readonly #later = new Map<string, number>(); // by edge: until when it has asked to wait
@@ -48,7 +50,7 @@ export class Searcher {
     this.dialer = dialer;
   }
 
-  /** first tries every edge once, the nearest first. */
+  /** first tries every edge once, the nearest first; final says whether there is sense in calling it again. */
   async first(signal: AbortSignal): Promise<Connection<Readers>> {
     await abortable(this.#tokens.get(), signal);
     this.#edges = await resolveEdges(this.#addresses, this.#settings, signal);
@@ -59,9 +61,18 @@ export class Searcher {
       } catch (err) {
         if (!(err instanceof MillraceError) || no.test(err.code) || err.code === "token_provider") throw err;
         if (!worst || rank(err) > rank(worst)) worst = err;
+        this.#hopeless = isStranger(err) ? this.#refused(edge, err) : this.hopeless(edge, err, false);
       }
     }
     throw worst;
+  }
+
+  /** final says whether the error of first leaves nothing to wait for. */
+  final(err: unknown): boolean {
+    if (!(err instanceof MillraceError) || no.test(err.code) || this.#hopeless) return true;
+    // What a provider gives that can be no token; and a list of edges that is none.
+    if (err.code === "token_provider") return (err.cause as Partial<MillraceError>)?.code === "bad_option";
+    return this.#edges.length === 0 && isStranger(err);
   }
 
   /** order gives the edges, over and over: the others before or behind the one that is known. */
@@ -117,6 +128,7 @@ export class Searcher {
       this.#later.set(edge, now() + Math.min(retryAfter, this.#settings.maxBackOff));
       throw err;
     });
+    this.#connected = true;
     this.drained.delete(edge);
     this.#later.delete(edge);
     const c = new Connection(edge, link, token, this.#owner, this.#settings);
@@ -141,7 +153,7 @@ export class Searcher {
     const { code } = err;
     if (code === "unreachable") this.drained.delete(edge);
     const stale = code === "unauthorized" && this.#tokens.provided;
-    if (stale) this.#tokens.failed(err);
+    if (stale && this.#connected) this.#tokens.failed(err); // before that, the event connecting says it
     if (stale || code === "refused") {
       if (moving || this.drained.has(edge)) return false;
       if (this.#row++ === 0) this.#first = now();
@@ -149,7 +161,11 @@ export class Searcher {
     }
     this.#row = 0;
     if (no.test(code)) return true;
-    if (!noHere.test(code)) return false;
+    return noHere.test(code) && this.#refused(edge, err);
+  }
+
+  // #refused notes what an edge says of this token, and says whether all have said so.
+  #refused(edge: string, err: MillraceError): boolean {
     this.#refusals.set(edge, err);
     return this.#edges.every((other) => this.#refusals.has(other));
   }

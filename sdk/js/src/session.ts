@@ -1,16 +1,17 @@
+import { badOption } from "./bad-option.js";
 import type { Confirms } from "./confirms.js";
 import type { Connection, Maker, Owner } from "./connection.js";
 import { Dialer } from "./dial.js";
 import { asError, MillraceError } from "./errors.js";
 import type { Readers } from "./interests.js";
 import { KeepAlive, type Watched } from "./keepalive.js";
-import { badOption, type ConnectOptions, type Settings } from "./options.js";
+import type { ConnectOptions, Settings } from "./options.js";
 import type { Histories, Presences } from "./parts.js";
 import { reconnect } from "./reconnect.js";
 import type { Runtime } from "./runtime.js";
 import { Searcher } from "./searcher.js";
 import { SessionState } from "./state.js";
-import { now, throwIfAborted, within } from "./timers.js";
+import { backOff, now, throwIfAborted, within } from "./timers.js";
 import { TokenSource } from "./token.js";
 
 type Conn = Connection<Readers>;
@@ -88,7 +89,7 @@ export class Session extends SessionState implements Owner<Readers>, Maker {
   /** start connects, the first time. */
   async start(signal: AbortSignal): Promise<void> {
     try {
-      const c = await this.searcher.first(signal);
+      const c = await this.#first(signal);
       this.setCurrent(c);
       throwIfAborted(signal);
       if (c.error) throw c.error; // nobody was told
@@ -101,6 +102,22 @@ export class Session extends SessionState implements Owner<Readers>, Maker {
       this.tokens.stop();
       void this.current?.close();
       throw err;
+    }
+  }
+
+  // #first tries all edges until one takes the client, with pauses, as long as that may help.
+  async #first(signal: AbortSignal): Promise<Conn> {
+    for (let attempt = 2; ; attempt++) {
+      try {
+        return await this.searcher.first(signal);
+      } catch (err) {
+        const { failFast, maxBackOff } = this.settings;
+        if (failFast || signal.aborted || this.searcher.final(err)) throw err;
+        const error = err as MillraceError;
+        const delay = Math.max(backOff(attempt, this.settings), Math.min(error.retryAfter ?? 0, maxBackOff));
+        this.events.emit("connecting", { attempt, delay, error });
+        await this.pause(delay, signal);
+      }
     }
   }
 

@@ -52,7 +52,12 @@ export async function within(ms: number, ...promises: (Promise<unknown> | undefi
  * limited acts with a signal that is aborted with a `timeout` error after ms, with the reason of
  * another signal, and when the act has settled.
  */
-export async function limited<T>(outer: AbortSignal, ms: number, act: (s: AbortSignal) => Promise<T>): Promise<T> {
+export async function limited<T>(
+  outer: AbortSignal,
+  ms: number,
+  act: (s: AbortSignal) => Promise<T>,
+  text = "the edge does not answer",
+): Promise<T> {
   throwIfAborted(outer);
   const own = new AbortController();
   const end = (reason: unknown): void => {
@@ -60,7 +65,7 @@ export async function limited<T>(outer: AbortSignal, ms: number, act: (s: AbortS
     own.abort(reason);
   };
   const abort = (): void => end(reasonOf(outer));
-  const timer = setTimeout(() => end(new MillraceError("timeout", "the edge does not answer")), ms);
+  const timer = setTimeout(() => end(new MillraceError("timeout", text)), ms);
   outer.addEventListener("abort", abort);
   try {
     return await act(own.signal);

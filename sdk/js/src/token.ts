@@ -1,7 +1,8 @@
+import { badOption } from "./bad-option.js";
 import { seconds } from "./duration.js";
 import { MillraceError } from "./errors.js";
 import { checkMembers } from "./members.js";
-import { badOption, type ProvidedToken, type Settings } from "./options.js";
+import type { ProvidedToken, Settings } from "./options.js";
 import { checkedSecret } from "./secret.js";
 import { abortable, backOff, limited, now, sleep } from "./timers.js";
 
@@ -85,7 +86,12 @@ export class TokenSource {
       const next = this.#ended + LEAST;
       while (now() < next) await sleep(next - now(), signal);
       this.#called = true;
-      const asked = limited(signal, connectTimeout, (s) => abortable(Promise.resolve(tokenProvider?.()), s));
+      const asked = limited(
+        signal,
+        connectTimeout,
+        (s) => abortable(Promise.resolve(tokenProvider?.()), s),
+        `it does not answer within ${connectTimeout} ms`,
+      );
       const given = await asked.finally(() => {
         this.#ended = now();
       });

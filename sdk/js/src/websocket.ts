@@ -1,7 +1,7 @@
-import { MillraceError } from "./errors.js";
+import { MillraceError, notEdge } from "./errors.js";
 import { type Dial, Inlet, type Link } from "./link.js";
 import type { Settings } from "./options.js";
-import { answersPing } from "./ping.js";
+import { look } from "./ping.js";
 import { reasonOf } from "./timers.js";
 
 const ALMOST_NOTHING = 1 << 20; // bytes that may wait to be sent before a publisher has to
@@ -79,7 +79,9 @@ export async function openWebSocket({ edge, token, signal }: Dial, settings: Set
 
 // A browser does not tell whether an edge refused the handshake or was not there.
 async function whyNot(ping: string, s: Settings, signal: AbortSignal, cause: unknown): Promise<MillraceError> {
-  if (await answersPing(ping, s, signal)) {
+  const { status, pong } = await look(ping, s, signal);
+  if (status && !pong) return notEdge(ping, status);
+  if (pong) {
     return new MillraceError(
       "refused",
       "the edge answers, and refuses the WebSocket: perhaps the token, or this page's origin",

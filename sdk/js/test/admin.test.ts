@@ -353,7 +353,10 @@ test("what is refused at once", () => {
   assert.throws(
     () => new TokenAdmin("https://edge.example", `${MASTER}\n`),
     (err: Error) => {
-      assert.match(err.message, /^bad_option: a master token is .*: this one has white space, such as a line break/);
+      assert.match(
+        err.message,
+        /^bad_option: the master token begins with MT_.*: this one has white space, such as a line break/,
+      );
       return !err.message.includes(MASTER);
     },
   );
@@ -372,7 +375,7 @@ test("not in a browser", () => {
       ${world}
       const { TokenAdmin } = await import(${JSON.stringify(new URL("../src/admin.js", import.meta.url).href)});
       let result = "made";
-      try { new TokenAdmin("https://edge.example", "MT"); } catch (err) { result = err.code; }
+      try { new TokenAdmin("https://edge.example", "MT_1"); } catch (err) { result = err.code; }
       node.stdout.write(result);
     `,
       ],

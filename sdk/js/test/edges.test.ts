@@ -5,7 +5,7 @@ import { resolveEdges } from "../src/edges.js";
 import { settings } from "../src/options.js";
 import { Clock } from "./fixture.js";
 
-const s = settings({ token: "a", connectTimeout: 1000 });
+const s = settings({ token: "AT_a", connectTimeout: 1000 });
 const never = new AbortController().signal;
 const urls = (...all: string[]): URL[] => all.map((url) => parseAddress(url, false));
 

@@ -7,6 +7,7 @@ import type { ConnectOptions } from "../src/options.js";
 import { Edge, type Peer, Record } from "./edge.js";
 
 const names: EventName[] = [
+  "connecting",
   "connected",
   "disconnected",
   "reconnecting",

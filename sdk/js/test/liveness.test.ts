@@ -89,7 +89,7 @@ function watched(
         it.watch.stop();
       },
     },
-    settings({ token: "a", ...options }),
+    settings({ token: "AT_a", ...options }),
   );
   t.after(() => it.watch.stop());
   return it;
@@ -252,9 +252,9 @@ test("whatever answers is reached", async (t) => {
   const edge = await Edge.start(t);
   edge.ping = 503;
   const { signal } = new AbortController();
-  assert.equal(await reaches(`${edge.url}/ping`, settings({ token: "a" }), signal), true);
+  assert.equal(await reaches(`${edge.url}/ping`, settings({ token: "AT_a" }), signal), true);
   edge.stop();
-  assert.equal(await reaches(`${edge.url}/ping`, settings({ token: "a" }), signal), false);
+  assert.equal(await reaches(`${edge.url}/ping`, settings({ token: "AT_a" }), signal), false);
 });
 
 /** network answers /ping as long as `up` says so, and refuses otherwise. */

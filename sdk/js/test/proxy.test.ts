@@ -111,7 +111,7 @@ test("everything goes through a proxy", async (t) => {
     [proxy.url, /does not|asks for a user and a password/],
     [`http://me:secret@${proxy.host}`, /does not accept the user and the password \(/],
   ] as const) {
-    await assert.rejects(connect(edge.url, { token: "a", proxy: given }), (err: MillraceError) => {
+    await assert.rejects(connect(edge.url, { token: "AT_a", proxy: given }), (err: MillraceError) => {
       assert.deepEqual([err.code, err.status], ["unreachable", 407]);
       assert.match(err.message, text);
       assert.ok(err.message.includes(proxy.host) && !/secret|me:/.test(err.message), err.message);
@@ -127,20 +127,22 @@ test("a proxy that refuses, is not there, or does not answer", async (t) => {
     err.code === "unreachable" && text.test(err.message) && err.status === status;
   const { host } = new URL(edge.url);
   const refused = new RegExp(`the proxy ${strict.host} refuses a connection to ${host} \\(HTTP status 403\\)`);
-  await assert.rejects(connect(edge.url, { token: "a", proxy: strict.url }), why(refused, 403));
+  await assert.rejects(connect(edge.url, { token: "AT_a", proxy: strict.url }), why(refused, 403));
   await assert.rejects(
-    connect(edge.url, { token: "a", proxy: "http://127.0.0.1:1" }),
+    connect(edge.url, { token: "AT_a", proxy: "http://127.0.0.1:1", failFast: true }),
     why(/the proxy 127.0.0.1:1 does not answer: .*ECONNREFUSED/),
   );
   const silent = await startProxy(t, () => 0);
-  await assert.rejects(connect(edge.url, { token: "a", proxy: silent.url, connectTimeout: 200 }), { code: "timeout" });
+  await assert.rejects(connect(edge.url, { token: "AT_a", proxy: silent.url, connectTimeout: 200, failFast: true }), {
+    code: "timeout",
+  });
   await Promise.all(silent.sockets.map((socket) => socket.readableEnded || once(socket, "end"))); // nothing stays open
-  await assert.rejects(connect(edge.url, { token: "a", proxy: "socks5://p" }), { code: "bad_option" });
+  await assert.rejects(connect(edge.url, { token: "AT_a", proxy: "socks5://p" }), { code: "bad_option" });
   await assert.rejects(
-    connect("https://e.example", { token: "a", proxy: silent.url, transports: ["webtransport"] }),
+    connect("https://e.example", { token: "AT_a", proxy: silent.url, transports: ["webtransport"] }),
     /bad_option: there is no WebTransport.* through a proxy/,
   );
-  await assert.rejects(connectWeb(edge.url, { token: "a", proxy: silent.url }), /bad_option: .* has no "proxy"/);
+  await assert.rejects(connectWeb(edge.url, { token: "AT_a", proxy: silent.url }), /bad_option: .* has no "proxy"/);
 });
 
 test("a TokenAdmin goes through a proxy", async (t) => {
@@ -200,6 +202,6 @@ test("a WebSocket class of the application", async (t) => {
   assert.equal(await got, "\uFEFFhello");
 
   edge.refusal = { status: 403, code: "region_not_allowed" };
-  await assert.rejects(connect(edge.url, { token: "a", webSocket: Counted }), { code: "region_not_allowed" });
-  await assert.rejects(connect(edge.url, { token: "a", webSocket: 7 as never }), { code: "bad_option" });
+  await assert.rejects(connect(edge.url, { token: "AT_a", webSocket: Counted }), { code: "region_not_allowed" });
+  await assert.rejects(connect(edge.url, { token: "AT_a", webSocket: 7 as never }), { code: "bad_option" });
 });

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { MillraceError } from "../src/errors.js";
+import { connect } from "../src/node.js";
 import { settings } from "../src/options.js";
 import { Searcher } from "../src/searcher.js";
 import { Edge } from "./edge.js";
-import { tried } from "./fixture.js";
+import { recorder, tried } from "./fixture.js";
 
 test("a lost connection comes back, with its subscriptions", async (t) => {
   const edge = await Edge.start(t);
@@ -96,7 +97,7 @@ test("refusals without a reason for a minute are a no", async (t) => {
 });
 
 test("refusals that do not count", (t) => {
-  const search = new Searcher([], settings({ token: "AT" }), {} as never, {} as never, {} as never);
+  const search = new Searcher([], settings({ token: "AT_1" }), {} as never, {} as never, {} as never);
   let time = 0;
   t.mock.method(performance, "now", () => time);
   const refused = new MillraceError("refused");
@@ -233,4 +234,57 @@ test("closing while it reconnects", async (t) => {
   const waiting = assert.rejects(client.subscribe("t", "c"), { code: "closed" });
   await client.close();
   await waiting;
+});
+
+test("a first connection waits for its edge, and says why", async (t) => {
+  const edge = await Edge.start(t);
+  edge.refusal = { status: 503, code: "unavailable", retryAfter: 5 };
+  const { on, event, events } = recorder();
+  const connecting = connect(edge.url, { token: "AT_1", minBackOff: 1, maxBackOff: 10, on });
+  const first = await event("connecting", 0);
+  assert.deepEqual([first.attempt, first.delay, first.error.code], [2, 10, "unavailable"]);
+  assert.equal((await event("connecting", 1)).attempt, 3);
+  edge.refusal = undefined;
+  const client = await connecting;
+  t.after(() => client.close());
+  await event("connected");
+  assert.ok(!events.all.some((e) => e.name === "disconnected"));
+
+  const own = new AbortController();
+  edge.refusal = { status: 502 };
+  const slow = { minBackOff: 1_000_000, maxBackOff: 1_000_000, signal: own.signal };
+  const connecting2 = connect(edge.url, {
+    token: "AT_1",
+    on: { connecting: () => own.abort(new Error("mine")) },
+    ...slow,
+  });
+  await assert.rejects(connecting2, { message: "mine" }); // and no timer keeps this program
+});
+
+test("a first connection fails at once where waiting is of no use", async (t) => {
+  const edge = await Edge.start(t);
+  const other = await Edge.start(t);
+  edge.refusal = { status: 404 };
+  await assert.rejects(connect(edge.url, { token: "AT_1" }), {
+    code: "unreachable",
+    message: `unreachable: ${edge.url} answers with HTTP status 404, it is not a Millrace edge: check host and port`,
+  });
+  edge.refusal = { status: 401, code: "unauthorized" };
+  await assert.rejects(connect(edge.url, { token: "AT_1" }), { code: "unauthorized" });
+  const provided = connect(edge.url, { tokenProvider: () => "MT_1", minBackOff: 1 });
+  await assert.rejects(provided, { code: "token_provider" });
+  // One of two may be started yet.
+  edge.refusal = { status: 404 };
+  other.refusal = { status: 503, code: "unavailable" };
+  const both = connect([edge.url, other.url], {
+    ...{ token: "AT_1", minBackOff: 1 },
+    on: {
+      connecting() {
+        other.refusal = undefined;
+      },
+    },
+  });
+  const client = await both;
+  t.after(() => client.close());
+  assert.equal(client.edge, other.url);
 });

@@ -170,7 +170,7 @@ describe("token providers", { concurrency: true }, () => {
   test("a provider that gives no answer", async (t) => {
     const edge = await Edge.start(t);
     const never = new Promise<string>(() => {});
-    const failing = tried(t, edge.url, { tokenProvider: () => never, connectTimeout: 50 });
+    const failing = tried(t, edge.url, { tokenProvider: () => never, connectTimeout: 50, failFast: true });
     await assert.rejects(failing, { code: "token_provider" });
   });
 
@@ -198,7 +198,7 @@ describe("token providers", { concurrency: true }, () => {
 
   test("a provider that fails at first", async (t) => {
     const edge = await Edge.start(t);
-    const failing = tried(t, edge.url, { tokenProvider: async () => Promise.reject(new Error("no")) });
+    const failing = tried(t, edge.url, { tokenProvider: async () => Promise.reject(new Error("no")), failFast: true });
     await assert.rejects(failing, { code: "token_provider" });
     await assert.rejects(tried(t, edge.url, { tokenProvider: () => ({ token: "a b" }) }), (err: Error) => {
       assert.ok(!err.message.includes("a b"));

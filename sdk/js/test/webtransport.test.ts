@@ -334,10 +334,10 @@ test("refusals", async (t) => {
 
 test("a session that does not come up, and one that is given up", async (t) => {
   install(t, () => Promise.reject(new Error("opaque")));
-  await assert.rejects(openWebTransport(dial, settings({ token: "a" })), { code: "unreachable" });
+  await assert.rejects(openWebTransport(dial, settings({ token: "AT_a" })), { code: "unreachable" });
   const opened = install(t, () => new Promise(() => {}));
   const own = new AbortController();
-  const opening = openWebTransport({ ...dial, signal: own.signal }, settings({ token: "a" }));
+  const opening = openWebTransport({ ...dial, signal: own.signal }, settings({ token: "AT_a" }));
   const { session } = await opened.until(() => true);
   // As a browser does when a session is closed before it is ready.
   const closed = session.closings.until(() => true);
@@ -352,10 +352,10 @@ test("which transport", async (t) => {
   const edge = await Edge.start(t);
   const { port } = new URL(edge.url);
   const url = `https://127.0.0.1:${port}`;
-  const dialer = (o: Partial<ConnectOptions>) => new RacingDialer({ ...settings({ token: "a", ...o }) });
+  const dialer = (o: Partial<ConnectOptions>) => new RacingDialer({ ...settings({ token: "AT_a", ...o }) });
 
   // No WebTransport here: WebSocket alone, and an error if that is not wanted.
-  await assert.rejects(connect(url, { token: "a", transports: ["webtransport"] }), { code: "bad_option" });
+  await assert.rejects(connect(url, { token: "AT_a", transports: ["webtransport"] }), { code: "bad_option" });
 
   // One fails at once: the other starts at once.
   let sessions = install(t, () => Promise.reject(new Error("opaque")));
@@ -415,7 +415,7 @@ test("a path that lets handshakes pass, and swallows the rest: WebSocket first",
   t.mock.method(performance, "now", () => time);
   const sessions = install(t, () => new Promise(() => {}));
   const clock = { get: async () => "a", provided: false } as never;
-  const s = settings({ token: "a", fallbackAfter: 60_000 }, node);
+  const s = settings({ token: "AT_a", fallbackAfter: 60_000 }, node);
   const search = new Searcher([], s, clock, {} as never, new RacingDialer(s));
   /** first says whether WebTransport starts before WebSocket has failed. */
   const first = async (): Promise<boolean> => {
