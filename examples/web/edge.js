@@ -1,12 +1,15 @@
 // What the pages share: where the edge is, and who gives tokens for it.
-import { connect } from "/sdk/index.js";
+import { connect, tokenFrom } from "/sdk/index.js";
 
 export const TENANT = "demo.room";
 
 // join connects, by a name if there is one, and keeps an element up to date with how it goes.
 export async function join(status, { name = "" } = {}) {
   status.textContent = "Connecting…";
-  const client = await connect("http://localhost:8080", { tokenProvider: () => token(name), sender: true });
+  const client = await connect("http://localhost:8080", {
+    tokenProvider: tokenFrom("/token", { body: new URLSearchParams({ name }) }),
+    sender: true,
+  });
   const show = (text) => () => (status.textContent = text);
   client.on("suspect", show("Nothing comes. Looking for another connection…"));
   client.on("recovered", show("Connected again."));
@@ -16,11 +19,4 @@ export async function join(status, { name = "" } = {}) {
   client.on("publishError", ({ code }) => (status.textContent = `The edge refused it: ${code}.`));
   show("Connected.")();
   return client;
-}
-
-// The client asks again before the token expires.
-async function token(name) {
-  const answer = await fetch("/token", { method: "POST", body: new URLSearchParams({ name }) });
-  if (!answer.ok) throw new Error(await answer.text());
-  return answer.json(); // the token and its lifetime
 }

@@ -9,14 +9,15 @@ export type { Transport } from "./link.js";
 export type { Membership } from "./membership.js";
 export type { Message } from "./message.js";
 export type {
+  AccessToken,
   CertificateHash,
   ConnectOptions,
   Paths,
-  ProvidedToken,
   QueueOptions,
   QueuePolicy,
 } from "./options.js";
 export type { Presence, PresenceChange, PresenceOptions } from "./presence.js";
 export type { WebSocketClass } from "./runtime.js";
 export type { Subscription } from "./subscription.js";
+export { tokenFrom } from "./token-from.js";
 export type { Member } from "./watch.js";

@@ -12,7 +12,7 @@ export type QueuePolicy = "drop-oldest" | "drop-newest" | "end";
  * A token, with its lifetime if that is known: what an edge answers to get-token, and what `issue` of TokenAdmin
  * returns, are such objects, also as JSON. A member that is not listed here is refused.
  */
-export interface ProvidedToken {
+export interface AccessToken {
   readonly token: string;
   /** From now on: `"1h"`, `"15m"`, `"90s"`, `"1h30m"`, or seconds; more than 0. No clock of a day matters. */
   readonly expiresIn?: string | number | null | undefined;
@@ -52,7 +52,7 @@ export interface ConnectOptions {
    * In place of `token`: gives one when the client connects, before that one expires, and when an edge does not accept
    * it; from the end of a call to the next one it is a second at least. If it throws a LoggedOutError, the client ends.
    */
-  readonly tokenProvider?: (() => Promise<string | ProvidedToken> | string | ProvidedToken) | undefined;
+  readonly tokenProvider?: (() => Promise<string | AccessToken> | string | AccessToken) | undefined;
   /** Which may be used, the preferred one first. Default: WebTransport, WebSocket. */
   readonly transports?: readonly Transport[] | undefined;
   /** When the second transport starts beside the first. Default: 2000. */

@@ -2,7 +2,7 @@ import { badOption } from "./bad-option.js";
 import { seconds } from "./duration.js";
 import { MillraceError } from "./errors.js";
 import { checkMembers } from "./members.js";
-import type { ProvidedToken, Settings } from "./options.js";
+import type { AccessToken, Settings } from "./options.js";
 import { checkedSecret } from "./secret.js";
 import { abortable, backOff, limited, now, sleep } from "./timers.js";
 
@@ -109,7 +109,7 @@ export class TokenSource {
     }
   }
 
-  #take(given: ProvidedToken): void {
+  #take(given: AccessToken): void {
     checkMembers("the token provider's answer", given, members);
     const within = given.expiresIn ?? given.expires_in;
     const at = given.expiresAt ?? given.expires_at;

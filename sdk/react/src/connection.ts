@@ -1,16 +1,9 @@
-import {
-  type Client,
-  type ClientEvents,
-  type ConnectOptions,
-  connect,
-  type MillraceError,
-  type Place,
-  type Transport,
-} from "@millrace/client";
+import type { Client, ClientEvents, MillraceError, Place, Transport } from "@millrace/client";
 
 /**
  * How it is with the connection: `connecting`, the first time; `suspect`, nothing comes, and the client looks for
- * another one; `reconnecting`, it is lost; `moving`, to another edge, token or transport; `closed`, for good.
+ * another one; `reconnecting`, it is lost; `moving`, to another edge, token or transport; `closed`, for good, or
+ * because nobody is logged in.
  */
 export type ConnectionState = "connecting" | "connected" | "suspect" | "reconnecting" | "moving" | "closed";
 
@@ -26,12 +19,15 @@ export interface Connection {
   readonly gaps: number;
   /** Why there is no connection: of the last attempt, of the one that was lost, or of the end. */
   readonly error: MillraceError | undefined;
+  /** Messages wait for a cap of the token or of the edge, or did so within the last minute. */
+  readonly limited: boolean;
+  /** As `renewToken` of the client. Without a connection its promise is rejected with `disconnected`. */
+  readonly renewToken: () => Promise<void>;
+  /** Tries now, where the page waits for its next attempt to connect, and again where it has ended with an error. */
+  readonly retry: () => void;
 }
 
-export const notYet: Connection = {
-  state: "connecting",
-  gaps: 0,
-} as Connection;
+const LIMITED = 60_000; // ms for which limited holds
 
 // What a client's events say.
 const states = {
@@ -49,59 +45,25 @@ export function follow(
   set: (change: Partial<Connection>) => void,
   gap: (event: ClientEvents["gap"]) => void,
 ): () => void {
+  let timer: ReturnType<typeof setTimeout>;
   const all = Object.entries(states).map(([event, state]) =>
     client.on(event as keyof typeof states, ({ edge, transport, error }: Place & { error?: MillraceError }) =>
       set({ state, edge, transport, error }),
     ),
   );
-  all.push(client.on("roundTrip", set), client.on("gap", gap));
+  all.push(
+    client.on("roundTrip", set),
+    client.on("gap", gap),
+    client.on("egressLimited", () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => set({ limited: false }), LIMITED);
+      set({ limited: true });
+    }),
+    () => clearTimeout(timer),
+  );
   const { edge, transport, rtt } = client;
   set({ state: "connected", edge, transport, rtt, error: undefined });
   return () => {
     for (const remove of all) remove();
   };
-}
-
-const FIRST = 500; // ms, the bound of the pause before the second attempt; it doubles
-const LONGEST = 15_000; // ms
-// Refusals without a reason, and of tokens that a provider gives, are final if this many come in a row, for this long:
-// as in a client that reconnects.
-const REFUSALS = 5;
-const REFUSED = 60_000; // ms
-
-// Codes about which another attempt changes nothing, such as origin_not_allowed, token_revoked and tls_required.
-const final = /allowed|protocol|bad_option|unauthorized|expired|revoked|logged_out|tls/;
-
-/**
- * dial connects, and tries again as long as that may help. It fails with the error that says why not, or
- * when the signal is aborted; failed is called for each attempt that is followed by another one.
- */
-export async function dial(
-  addresses: readonly string[],
-  options: ConnectOptions,
-  signal: AbortSignal,
-  failed: (error: MillraceError) => void,
-): Promise<Client> {
-  let refusals = 0;
-  let first = 0;
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await connect(addresses, { ...options, signal });
-    } catch (err) {
-      const error = err as MillraceError;
-      const { code } = error;
-      let end = final.test(code);
-      if (code === "refused" || (code === "unauthorized" && options.tokenProvider)) {
-        if (refusals++ === 0) first = performance.now();
-        end = refusals >= REFUSALS && performance.now() - first >= REFUSED;
-      } else refusals = 0;
-      if (signal.aborted || end) throw error;
-      failed(error);
-    }
-    await new Promise((resolve) => {
-      setTimeout(resolve, Math.random() * Math.min(LONGEST, FIRST * 2 ** attempt));
-      globalThis.addEventListener?.("online", resolve, { once: true, signal });
-    });
-    signal.throwIfAborted();
-  }
 }

@@ -1,12 +1,21 @@
 import type { Client, HistoryFrom, Message } from "@millrace/client";
 import { useEffect, useSyncExternalStore } from "react";
-import { type Connection, notYet } from "./connection.js";
+import type { Connection } from "./connection.js";
 import { useHeld } from "./held.js";
 import { useStore } from "./provider.js";
 import { type JoinState, nobody, notJoined, type PresenceState } from "./standing.js";
 import { keyOf } from "./store.js";
 import { nothingYet, type Wanted } from "./topic.js";
-import { createView, type Fold, plainView, renew, type Shared, type SubscriptionState } from "./view.js";
+import {
+  createView,
+  type Fold,
+  type Newest,
+  newest,
+  plainView,
+  renew,
+  type Shared,
+  type SubscriptionState,
+} from "./view.js";
 
 const LIMIT = 100; // messages
 const CHANNELS = 1000;
@@ -52,7 +61,7 @@ export interface ReducedState<S> extends SubscriptionState {
 export interface LastValueState extends SubscriptionState {
   /** The newest one of all channels. */
   readonly message: Message | undefined;
-  /** The newest one of each channel. */
+  /** The newest one of each channel, in the order in which the channels appeared. */
   readonly channels: ReadonlyMap<string, Message>;
 }
 
@@ -94,18 +103,17 @@ export function useSubscription(
   );
 }
 
-interface Values {
+interface Values extends Newest {
   message: Message | undefined;
-  readonly channels: Map<string, Message>;
 }
 
-const values = (limit: number): Fold<Values, Values> => ({
-  start: () => ({ message: undefined, channels: new Map() }),
+const values = (limit: number): Fold<Values, Omit<LastValueState, keyof SubscriptionState>> => ({
+  start: () => ({ message: undefined, ...newest() }),
   add: (all, message) => {
     const { channel, late } = message;
     const { channels } = all;
     if (!late || !all.message) all.message = message;
-    if (!late || !channels.has(channel)) renew(channels, message, limit);
+    if (!late || !channels.has(channel)) renew(all, message, limit);
     return all;
   },
   show: ({ message, channels }) => ({ message, channels: new Map(channels) }),
@@ -135,7 +143,16 @@ export function usePublish(): Client["publish"] {
 /** Returns how it is with the connection of the page. */
 export function useConnection(): Connection {
   const store = useStore();
-  return useSyncExternalStore(store.onConnection, store.connection, () => notYet);
+  return useSyncExternalStore(store.onConnection, store.connection, () => store.notYet);
+}
+
+/**
+ * Returns the client of the page, for what has no hook; undefined before it is connected, and while nobody is logged
+ * in. It is the provider's: do not close it.
+ */
+export function useClient(): Client | undefined {
+  const store = useStore();
+  return useSyncExternalStore(store.onConnection, store.client, () => undefined);
 }
 
 /**
@@ -178,7 +195,7 @@ function useView<A, R>(wanted: Wanted, limit: number, fold: Fold<A, R>): R & Sub
   const store = useStore();
   const key = keyOf(wanted);
   const [view, subscribe] = useHeld([store, key, wanted.pattern, limit], () => {
-    const made = createView(fold, limit, wanted.pattern === undefined ? idle : nothingYet);
+    const made = createView(fold, limit, wanted.pattern === undefined || store.nobody ? idle : nothingYet);
     store.show(key, made);
     return [made, (listener: () => void) => store.join(wanted, made, listener)] as const;
   });

@@ -12,6 +12,7 @@ export {
   type ReducedState,
   type ReducerOptions,
   type SubscriptionOptions,
+  useClient,
   useConnection,
   useJoin,
   useLastValue,
@@ -25,6 +26,8 @@ export {
   MillraceProvider,
   type MillraceProviderProps,
   type ProviderOptions,
+  type TokenProviderProps,
+  type UserProviderProps,
 } from "./provider.js";
 export type { JoinState, PresenceState } from "./standing.js";
 export type { SubscriptionState, SubscriptionStatus } from "./view.js";

@@ -21,7 +21,7 @@ export function registry(): Registry {
  * storeOf returns the store of a client, which that bears, or the one with a name: the same for all providers. A
  * server has no named ones: requests of several users must share nothing.
  */
-export function storeOf(client: Client | undefined, id: string | undefined, make: () => Store): Store {
+export function storeOf(client: Client | undefined, id: string | null | undefined, make: () => Store): Store {
   if (client) {
     const bearer = client as { [place]?: Store };
     bearer[place] ??= make();

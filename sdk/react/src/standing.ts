@@ -82,6 +82,12 @@ export function createStanding(
       if (!dirty && view.publish(shared)) listener();
     },
     gap() {},
+    again() {
+      if (!error || left) return;
+      error = membership = presence = undefined;
+      this.held = hold();
+      change();
+    },
     leave,
     publish(listeners) {
       if (!dirty) return;

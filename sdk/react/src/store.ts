@@ -1,5 +1,5 @@
-import { type Client, type ClientEvents, type ConnectOptions, MillraceError } from "@millrace/client";
-import { type Connection, dial, follow, notYet } from "./connection.js";
+import { type Client, type ClientEvents, type ConnectOptions, connect, MillraceError } from "@millrace/client";
+import { type Connection, follow } from "./connection.js";
 import { createStanding } from "./standing.js";
 import { createTopic, nameOf, type Topic, type Wanted } from "./topic.js";
 import type { View } from "./view.js";
@@ -26,6 +26,8 @@ export interface Store {
   options: StoreOptions;
   /** Connects, unless it has, until nobody has retained it for as long as it lingers. Returns what releases it. */
   retain(): () => void;
+  /** Closes what nobody retains, at once. */
+  drop(): void;
   /** Lets a view see what has been published of the subscription with a key, if there is one. */
   show(key: string, view: View<unknown>): void;
   /** Subscribes for a view, unless others have, and returns what ends that. */
@@ -34,15 +36,39 @@ export interface Store {
   connection(): Connection;
   /** Calls a function when the connection has changed, until what it returns is called. */
   onConnection(listener: () => void): () => void;
+  /** The first of them, which a server renders. */
+  readonly notYet: Connection;
+  client(): Client | undefined;
+  /** Nobody is logged in: it never connects. */
+  readonly nobody: boolean;
   /** That of the client. */
   readonly publish: Client["publish"];
 }
 
-/** createStore makes a store of a client, which stays the application's, or of the addresses of edges. */
-export function createStore(from: Client | readonly string[], options: StoreOptions): Store {
+/** createStore makes a store of a client, which stays the application's, or of the addresses of edges; undefined: of nobody. */
+export function createStore(from: Client | readonly string[] | undefined, options: StoreOptions): Store {
   const topics = new Map<string, Topic>();
   const gone = new Set<Topic>(); // what the client has yet to leave: it may have to before it is asked again
   const listeners = new Set<() => void>(); // of the connection
+  const own = !from || !("publish" in from);
+  const none = (): MillraceError =>
+    from
+      ? new MillraceError("disconnected", "there is no connection yet", { cause: next.error })
+      : new MillraceError("logged_out", "the provider's user is null: nobody is logged in");
+  const notYet = {
+    state: from ? "connecting" : "closed",
+    gaps: 0,
+    limited: false,
+    renewToken: async () => {
+      if (!client) throw none();
+      await client.renewToken();
+    },
+    retry() {
+      if (!own || (client && next.state !== "closed")) client?.retry();
+      else if (next.state === "closed") again();
+      else if (performance.now() < pause) attempt?.abort();
+    },
+  } as Connection;
   let connection = notYet; // published
   let next = notYet;
   let flushing = false;
@@ -50,6 +76,8 @@ export function createStore(from: Client | readonly string[], options: StoreOpti
   let users = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let running: AbortController | undefined;
+  let attempt: AbortController | undefined; // the connect that goes on
+  let pause = 0; // until then it waits
   let client: Client | undefined;
   let found: (client: Client | Promise<Client>) => void;
   let ready: Promise<Client>;
@@ -97,10 +125,7 @@ export function createStore(from: Client | readonly string[], options: StoreOpti
       set({ gaps: next.gaps + 1 });
       for (const topic of topics.values()) if (topic.name === nameOf({ tenant, pattern })) topic.gap();
     };
-    const own = !("publish" in from);
-    const { connect } = store.options;
-    const tokenProvider = connect.tokenProvider && (() => (store.options.connect.tokenProvider ?? String)());
-    found(own ? dial(from, { ...connect, tokenProvider }, signal, (error) => set({ error })) : from);
+    found(own ? dial(from as readonly string[], signal, set) : (from as Client));
     ready.then(
       (made) => {
         const close = (): void => void (own && made.close());
@@ -120,7 +145,44 @@ export function createStore(from: Client | readonly string[], options: StoreOpti
       (error) => set({ state: "closed", error }),
     );
   };
+  // dial connects; retry ends an attempt that waits, and begins another one.
+  const dial = async (
+    edges: readonly string[],
+    signal: AbortSignal,
+    set: (change: Partial<Connection>) => void,
+  ): Promise<Client> => {
+    const { connect: options } = store.options;
+    const tokenProvider = options.tokenProvider && (() => (store.options.connect.tokenProvider ?? String)());
+    const on = {
+      ...options.on,
+      connecting: (event: ClientEvents["connecting"]) => {
+        pause = performance.now() + event.delay;
+        set({ error: event.error });
+        return options.on?.connecting?.(event);
+      },
+    };
+    for (;;) {
+      const own = new AbortController();
+      attempt = own;
+      signal.addEventListener("abort", () => own.abort(), { signal: own.signal });
+      try {
+        return await connect(edges, { ...options, tokenProvider, on, signal: own.signal });
+      } catch (error) {
+        if (signal.aborted || !own.signal.aborted) throw error;
+      }
+    }
+  };
+  // again begins once more after the end.
+  const again = (): void => {
+    if (!from || !running) return;
+    running.abort();
+    reset();
+    start();
+    tell();
+    for (const topic of topics.values()) topic.again();
+  };
   const stop = (): void => {
+    clearTimeout(timer);
     [...topics.keys()].forEach(leave);
     running?.abort();
     reset();
@@ -151,11 +213,18 @@ export function createStore(from: Client | readonly string[], options: StoreOpti
     retain() {
       users++;
       clearTimeout(timer);
-      if (!running) start();
+      if (from && !running) start();
+      else if (users === 1 && own && next.state === "closed") again(); // whoever comes back may have logged in again
       return () => {
         if (--users === 0) timer = setTimeout(stop, store.options.linger);
       };
     },
+    drop() {
+      if (users === 0) stop();
+    },
+    nobody: !from,
+    notYet,
+    client: () => client,
     show(key, view) {
       const topic = topics.get(key);
       topic?.show(view);
@@ -163,7 +232,7 @@ export function createStore(from: Client | readonly string[], options: StoreOpti
       if (topic?.views.size === 0) keep(key, topic, MOUNTING);
     },
     join(wanted, view, listener) {
-      if (wanted.pattern === undefined) return () => {};
+      if (!from || wanted.pattern === undefined) return () => {};
       const key = keyOf(wanted);
       let topic = topics.get(key);
       if (!topic) {
@@ -186,10 +255,7 @@ export function createStore(from: Client | readonly string[], options: StoreOpti
       return () => void listeners.delete(listener);
     },
     publish: ((...message: Parameters<Client["publish"]>) =>
-      client?.publish(...message) ??
-      Promise.reject(
-        new MillraceError("disconnected", "there is no connection yet", { cause: next.error }),
-      )) as Client["publish"],
+      client?.publish(...message) ?? Promise.reject(none())) as Client["publish"],
   };
   return store;
 }

@@ -1,5 +1,5 @@
 import { type Client, type HistoryFrom, type Message, MillraceError, type Subscription } from "@millrace/client";
-import { renew, type Shared, type SubscriptionState, type View } from "./view.js";
+import { newest, renew, type Shared, type SubscriptionState, type View } from "./view.js";
 
 /** Which subscription a component wants. */
 export interface Wanted {
@@ -36,6 +36,8 @@ export interface Topic {
   /** Adds a view. */
   join(view: View<unknown>, listener: () => void): void;
   gap(): void;
+  /** Asks again after the end. */
+  again(): void;
   /** Ends it for good. */
   leave(): void;
   /** Makes what came since known to the views, and adds the listeners that are to be called. */
@@ -72,7 +74,7 @@ export function createTopic(
   const kept: Message[] = [];
   let count = 0;
   // With these histories, who comes later wants this past, too.
-  const older = history === "last" ? new Map<string, Message>() : undefined;
+  const older = history === "last" ? newest() : undefined;
   let limit = (history as { last?: number } | undefined)?.last ?? 0;
   let from = history;
   let sub: Subscription | undefined;
@@ -125,10 +127,11 @@ export function createTopic(
     join(view, listener) {
       views.set(view, listener);
       if (view.limit > limit) limit = view.limit;
-      view.join(topic, { kept, older, count });
+      view.join(topic, { kept, older: older?.channels, count });
       if (!dirty && view.publish(shared)) listener();
     },
     gap: () => set({ gaps: about.gaps + 1 }),
+    again: () => about.retry(),
     leave() {
       left = true;
       void sub?.unsubscribe();
@@ -137,7 +140,7 @@ export function createTopic(
       if (!dirty) return;
       dirty = false;
       trim();
-      shared = { about, kept: kept.slice(), older: older && new Map(older), count };
+      shared = { about, kept: kept.slice(), older: older && new Map(older.channels), count };
       for (const [view, listener] of views) if (view.publish(shared)) listeners.push(listener);
     },
   };

@@ -37,12 +37,23 @@ export interface Fold<A, R> {
   show(all: A, shared: Shared, skipped: number): R;
 }
 
-/** renew puts a message into a map of the newest by channel, of which those are dropped that are silent longest. */
-export function renew(channels: Map<string, Message>, message: Message, most: number): void {
-  channels.delete(message.channel);
+/** The newest message of each channel, in the order in which the channels appeared. */
+export interface Newest {
+  readonly channels: Map<string, Message>;
+  /** Their names, the one that is silent longest first. */
+  readonly silent: Set<string>;
+}
+
+export const newest = (): Newest => ({ channels: new Map(), silent: new Set() });
+
+/** renew puts a message in its channel's place, and drops the channels that are silent longest. */
+export function renew({ channels, silent }: Newest, message: Message, most: number): void {
   channels.set(message.channel, message);
-  for (const channel of channels.keys()) {
-    if (channels.size <= most) break;
+  silent.delete(message.channel);
+  silent.add(message.channel);
+  for (const channel of silent) {
+    if (silent.size <= most) break;
+    silent.delete(channel);
     channels.delete(channel);
   }
 }

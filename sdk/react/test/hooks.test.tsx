@@ -26,7 +26,7 @@ test("this is the version of the folder", () => {
   assert.match(import.meta.url, new RegExp(`/test-out/${version.split(".")[0]}/`));
 });
 
-function App({ edge, children, ...rest }: { edge: Edge; children?: ReactNode; linger?: number; id?: string }) {
+function App({ edge, children, ...rest }: { edge: Edge; children?: ReactNode; linger?: number; user?: string }) {
   return (
     <StrictMode>
       <MillraceProvider addresses={edge.url} options={options} {...rest}>
@@ -235,8 +235,9 @@ test("the newest message, and that of each channel", async (t) => {
   peer.deliver("1", "*", "a");
   peer.deliver("2", "*", "b");
   await until("2 of a1,b2");
-  peer.deliver("3", "*", "a");
-  peer.deliver("4", "*", "c");
+  peer.deliver("3", "*", "a"); // in its place
+  await until("3 of a3,b2");
+  peer.deliver("4", "*", "c"); // in that of the one that is silent longest
   await until("4 of a3,c4");
 });
 
@@ -416,7 +417,7 @@ test("a token provider may have another token later", async (t) => {
   const { token: _, ...others } = options;
   const { until } = shown(
     t,
-    <MillraceProvider addresses={edge.url} options={{ ...others, tokenProvider: () => token }}>
+    <MillraceProvider addresses={edge.url} user="ada" options={{ ...others, tokenProvider: () => token }}>
       <Connection0 />
     </MillraceProvider>,
   );
@@ -567,10 +568,10 @@ test("a client of the application that has no connection now", async (t) => {
   await until("[subscribed]connected websocket ");
 });
 
-test("a provider with an id goes on where it is mounted again", async (t) => {
+test("a provider with a user goes on where it is mounted again", async (t) => {
   const edge = await Edge.start(t);
   const app = (key: string): ReactNode => (
-    <App key={key} id="ada" edge={edge}>
+    <App key={key} user="ada" edge={edge}>
       <List />
     </App>
   );
@@ -602,7 +603,7 @@ test("with another token there is another connection, and the token provider is 
     const [token, setToken] = useState("AT_3");
     const tokenProvider = () => ({ token, expiresAt: Date.now() + 3_600_000 });
     return (
-      <MillraceProvider addresses={edge.url} options={{ ...plain, tokenProvider }}>
+      <MillraceProvider addresses={edge.url} user="ada" options={{ ...plain, tokenProvider }}>
         <button type="button" onClick={() => setToken("AT_4")}>
           {token}
         </button>

@@ -1,11 +1,12 @@
 // The page of TestReact in integration: many components that come and go at random, and
 // look at what they get. The channels have the numbers 0, 1, 2 and so on; what a
 // component gets must have no holes and nothing twice, from its first number to its last.
-import type { ConnectOptions, Message } from "@millrace/client";
+import type { Message } from "@millrace/client";
 import {
   type Connection,
   MillraceProvider,
   type SubscriptionState,
+  type TokenProviderProps,
   useConnection,
   useLastValue,
   useSubscription,
@@ -15,7 +16,7 @@ import { createRoot } from "react-dom/client";
 
 interface Setup {
   readonly url: string;
-  readonly options: ConnectOptions;
+  readonly options: TokenProviderProps["options"];
   readonly tenant: string;
   readonly components: number;
   readonly channels: number;

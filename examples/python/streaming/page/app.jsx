@@ -1,18 +1,13 @@
 // Shows an answer while it is written. The id of the answer is in the page's address:
 // after a reload, and in another tab, the whole answer is there, and goes on.
+import { tokenFrom } from "@millrace/client";
 import { MillraceProvider, useConnection, useSubscription } from "@millrace/react";
 import { StrictMode, useState } from "react";
 import { createRoot } from "react-dom/client";
 
 const EDGE = "http://localhost:8080"; // of make dev
 const TENANT = "demo.room";
-
-async function tokenProvider() {
-  const answer = await fetch("/token", { method: "POST" });
-  if (!answer.ok) throw new Error(await answer.text());
-  return answer.json(); // the token and its lifetime
-}
-const options = { tokenProvider };
+const options = { tokenProvider: tokenFrom("/token") };
 
 // What has come of an answer so far.
 const nothing = { text: "", done: false };
@@ -72,7 +67,8 @@ function App() {
 
 createRoot(document.getElementById("root")).render(
   <StrictMode>
-    <MillraceProvider addresses={EDGE} options={options}>
+    {/* Everybody is the same user here; with a login, name who is logged in, or null. */}
+    <MillraceProvider addresses={EDGE} user="guest" options={options}>
       <App />
     </MillraceProvider>
   </StrictMode>,

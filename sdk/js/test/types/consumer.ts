@@ -1,6 +1,7 @@
 // Not run: compiled as an application's code is, against the declarations in
 // dist, without skipLibCheck.
 import {
+  type AccessToken,
   type Client,
   type ClientEvents,
   type ConnectOptions,
@@ -12,7 +13,6 @@ import {
   MillraceError,
   type Presence,
   type PresenceChange,
-  type ProvidedToken,
   type Subscription,
   type Transport,
 } from "@millrace/client";
@@ -26,7 +26,7 @@ import { MillraceError as AdminError, type IssuedToken, TokenAdmin, type TokenIn
 export async function page(options: ConnectOptions): Promise<void> {
   const client: Client = await connect(["https://a.example", "https://b.example/edges"], {
     ...options,
-    tokenProvider: async (): Promise<ProvidedToken> => ({ token: "AT", expiresAt: new Date() }),
+    tokenProvider: async (): Promise<AccessToken> => ({ token: "AT", expiresAt: new Date() }),
     transports: ["websocket"],
     queuePolicy: "end",
     paths: { ping: undefined },

@@ -15,8 +15,13 @@ import type { ReactElement } from "react";
 
 export function Page({ client }: { client: Client }): ReactElement {
   return (
-    <MillraceProvider addresses="https://a.example" options={{ token: "AT", on: { gap: undefined } }} id={undefined}>
-      <MillraceProvider addresses={["https://a.example"]} options={{ tokenProvider: () => "AT" }} linger={10}>
+    <MillraceProvider addresses="https://a.example" options={{ token: "AT", on: { gap: undefined } }} user={undefined}>
+      <MillraceProvider
+        addresses={["https://a.example"]}
+        options={{ tokenProvider: () => "AT" }}
+        user={null}
+        linger={10}
+      >
         <MillraceProvider client={client}>
           <Room />
         </MillraceProvider>
@@ -53,6 +58,10 @@ export function Wrong({ client }: { client: Client }): ReactElement {
       <MillraceProvider />
       {/* @ts-expect-error: no options */}
       <MillraceProvider addresses="https://a.example" />
+      {/* @ts-expect-error: messages would go on as whoever was there first */}
+      <MillraceProvider addresses="https://a.example" options={{ tokenProvider: () => "AT" }} />
+      {/* @ts-expect-error: undefined is no user */}
+      <MillraceProvider addresses="https://a.example" options={{ tokenProvider: () => "AT" }} user={undefined} />
       {/* @ts-expect-error: both */}
       <MillraceProvider client={client} addresses="https://a.example" options={{ token: "AT" }} />
     </>
