@@ -109,7 +109,6 @@ func connect(ctx context.Context, addresses []string, s *settings) (*Client, err
 	}
 	c.overflow.wake = make(chan struct{}, 1)
 	c.signals = newSignals()
-	c.router.full = c.overflow.add
 	c.router.over = c.overflow.addEnded
 	c.router.paused = c.overflow.addFull
 	c.searcher = &searcher{s: s, edges: e, tokens: newTokenSource(s, c.handler.run, c.loggedOut), group: &c.group}

@@ -194,6 +194,7 @@ type confirms struct {
 
 type waitingPublish struct {
 	size   int // of its frame, in bytes
+	key    string
 	answer chan<- confirmed
 }
 
@@ -208,8 +209,15 @@ func (w *confirms) add(p wire.Publish) <-chan confirmed {
 		w.waiting = map[uint32]waitingPublish{}
 	}
 	answer := make(chan confirmed, 1)
-	w.waiting[p.ID] = waitingPublish{wire.PublishLen(p), answer}
+	w.waiting[p.ID] = waitingPublish{wire.PublishLen(p), string(p.Key), answer}
 	return answer
+}
+
+// key returns the key of a publish that waits; empty: it has none.
+func (w *confirms) key(id uint32) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.waiting[id].key
 }
 
 // any reports whether one waits.

@@ -50,6 +50,7 @@ type conn struct {
 	asks      bool                        // FEATURES has no answer yet
 	histories bool                        // the edge has the feature history
 	presence  bool                        // likewise
+	credit    map[*interest]int           // for messages to one connection, of each SUB that was sent; guarded by the router
 	workQueue bool                        // likewise: messages to one connection wait for credit
 	linkDown  bool                        // the edge says that it has lost the others
 
@@ -84,7 +85,7 @@ type ping struct {
 func newConn(l link, edge string, t Transport, token string, features []byte) *conn {
 	c := &conn{
 		edge: edge, transport: t, token: token, link: l, out: newSendBuffer(l.heard), frames: newDecoder(),
-		over: make(chan struct{}), featured: make(chan struct{}), acks: map[key][]*ack{}, postponed: map[*interest]*postponedSub{}, holds: map[*standing]*hold{}, since: time.Now(), asks: true,
+		over: make(chan struct{}), featured: make(chan struct{}), acks: map[key][]*ack{}, postponed: map[*interest]*postponedSub{}, holds: map[*standing]*hold{}, credit: map[*interest]int{}, since: time.Now(), asks: true,
 		spread: rand.Float64(), reading: reading{perByte: slowest},
 	}
 	c.out.line(features)

@@ -176,9 +176,9 @@ type (
 	// LinkUp says that the edge has the other edges again. Messages between are lost.
 	LinkUp struct{ Edge string } // origin
 
-	// QueueFull says that messages were dropped from the queue of a subscription,
-	// which the application did not read in time. It comes at most once a second
-	// for each subscription.
+	// QueueFull says that messages were dropped from the queue of a subscription, which the
+	// application did not read in time, or, of those that were published to one connection, when
+	// Unsubscribe or Close threw them away. It comes at most once a second for each subscription.
 	QueueFull struct {
 		Tenant, Pattern string
 		Dropped         int // since the event before

@@ -317,6 +317,8 @@ func (l *fakeLink) reply(line string) {
 		answer = "PONG"
 	case strings.HasPrefix(line, "FEATURES:"):
 		answer = wire.LineFeatures
+	case strings.HasPrefix(line, "CREDIT:"):
+		return
 	default:
 		answer = "OK:" + line
 	}

@@ -38,12 +38,16 @@ func (h *handlers) run(f func()) {
 // wait returns when all have ended, or at once if one of them calls: two of them
 // would wait for each other.
 func (h *handlers) wait() {
-	h.mu.Lock()
-	inside := len(h.ids) > 0 && h.ids[goroutine()]
-	h.mu.Unlock()
-	if !inside {
+	if !h.inside() {
 		h.group.Wait()
 	}
+}
+
+// inside reports whether a function of the application calls.
+func (h *handlers) inside() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.ids) > 0 && h.ids[goroutine()]
 }
 
 // goroutine returns the number of the goroutine that calls, which a stack trace

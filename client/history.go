@@ -141,12 +141,17 @@ func (r *router) deliverStored(c *conn, d *delivery) (begun *interest, crowd boo
 		return nil, false
 	}
 	h.advance(d.position)
+	r.own.mark(d)
 	payload := append(make([]byte, 0, len(d.payload)), d.payload...)
 	m := Message{
 		Tenant: d.tenant, Channel: d.channel, Pattern: d.patterns[0], Patterns: d.patterns, Payload: payload, Sender: d.sender,
-		Position: d.position.String(), Time: time.UnixMilli(int64(d.position.T)),
+		Position: d.position.String(), Time: time.UnixMilli(int64(d.position.T)), Own: d.own, Key: d.key,
 	}
 	for _, s := range in.subs { // one
+		if d.own && s.noEcho {
+			s.queue.reach(d.position)
+			continue
+		}
 		switch s.queue.pushStored(m, d.position) {
 		case queued, dropped:
 		case crowded:

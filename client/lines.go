@@ -41,6 +41,9 @@ func (c *Client) handleLine(from *conn, l wire.ServerLine, heard time.Time) {
 		from.linkDown = !l.Up
 		c.emitLink()
 	case wire.KindOKPub:
+		if l.Stored {
+			c.router.noteOwn(l.Position, from.confirms.key(l.ID))
+		}
 		from.confirms.answer(l.ID, confirmed{position: positionOf(l)})
 	case wire.KindErr:
 		if id, ok := l.RefusedID(); ok {
@@ -59,6 +62,9 @@ func (c *Client) featuresKnown(from *conn, histories, presence bool) {
 	c.emitLink()
 	c.sendUnasked(from)
 	c.sendPostponedHistories(from, nil)
+	for _, in := range c.router.all() {
+		c.giveCreditOn(from, in)
+	}
 }
 
 // emitLink tells of a change of the link that the current connection's edge has to others.
@@ -125,6 +131,9 @@ func (c *Client) handleErr(from *conn, code Code, detail string) {
 		if from.asks { // an edge of an earlier version
 			c.featuresKnown(from, false, false)
 			return
+		}
+		if strings.HasPrefix(detail, wire.VerbCredit.String()+":") {
+			return // for a subscription that was refused, or has ended meanwhile
 		}
 	case wire.CodeSlowConsumer:
 		n, _ := strconv.Atoi(detail)

@@ -56,6 +56,7 @@ func (c *Client) checkLate(due time.Time) time.Time {
 func (c *Client) emitQueueFull() (next time.Time) {
 	c.endQueueFull()
 	c.pauseHistories()
+	c.giveCredits()
 	events, next := c.overflow.tell(time.Now())
 	for _, e := range events {
 		c.events.emit(e)
@@ -201,6 +202,11 @@ func (c *Client) end(err error) {
 			s.end(err, err == nil)
 		}
 		in.answer(asError(closed))
+	}
+	c.overflow.told = nil
+	thrown, _ := c.overflow.tell(time.Now())
+	for _, e := range thrown {
+		c.events.emit(e)
 	}
 	c.endStandings(err)
 	for gap := c.router.untoldGap(); gap != nil; gap = c.router.untoldGap() { // who has what is behind it may go on there

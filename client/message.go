@@ -20,6 +20,14 @@ type Message struct {
 	// an earlier version is between.
 	Sender string
 
+	// Own says that this client has published the message: on its present connection, or, of what a history
+	// gives again, as one of its 1,024 newest confirmed publishes. Key is the key of that publish, see
+	// [WithKey]; empty: it had none, or the message is not own.
+	Own bool
+	Key string
+
+	toOne bool // see jobs
+
 	// Late says that the message came on a connection that had been replaced: newer
 	// ones may have come before it (see [Suspect]).
 	Late bool
@@ -34,7 +42,8 @@ type Message struct {
 // Delivery says how many subscribers get a publish.
 type Delivery uint8
 
-// The deliveries. Without a subscriber all three do nothing.
+// The deliveries. Without a subscriber all three do nothing, and only a confirmed publish says so
+// (see [Client.PublishConfirmed]).
 const (
 	Broadcast  = Delivery(wire.Broadcast)  // every subscriber that matches
 	OneNearest = Delivery(wire.OneNearest) // one connection, of the nearest edge that has one

@@ -18,6 +18,7 @@ type overflow struct {
 	ended []*Subscription // by the policy EndOnFull, and the edge has not heard of it
 	full  []*Subscription // with a history, whose queues are full; the edge has not heard of it
 	read  []*Subscription // of these, those that were read since
+	room  []*Subscription // are to get more credit
 
 	told map[*Subscription]time.Time // the loop's: when an event went out last
 }
@@ -58,6 +59,23 @@ func (o *overflow) addRead(s *Subscription) {
 	o.read = append(o.read, s)
 	o.mu.Unlock()
 	offer(o.wake)
+}
+
+// addRoom is for a subscription that is to get more credit. It is called once for each until the loop resets
+// its flag.
+func (o *overflow) addRoom(s *Subscription) {
+	o.mu.Lock()
+	o.room = append(o.room, s)
+	o.mu.Unlock()
+	offer(o.wake)
+}
+
+func (o *overflow) takeRoom() []*Subscription {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	room := o.room
+	o.room = nil
+	return room
 }
 
 func (o *overflow) takePaused() (full, read []*Subscription) {

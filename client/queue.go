@@ -29,16 +29,19 @@ type queue struct {
 	inHand  int  // 1 while the pump holds a message
 	cursor  cursor
 
+	jobs   jobs
+	lost   int           // messages to one connection that nobody gets, and nobody was told of
+	onRoom func()        // is told that there is to be more credit; must not wait
+	pumped chan struct{} // closed when the pump ends; nil: it did not run
+
 	history bool   // of a subscription with a history
 	onRead  func() // with a history: is told that the application has read a full queue; must not wait
 	isFull  bool   // and has yet to be told
 }
 
-// newHistoryQueue is newQueue for a subscription with a history. Part of what it holds is
-// always in the list, so that the pump finds out when that was read.
+// newHistoryQueue is newQueue for a subscription with a history.
 func newHistoryQueue(limit int, policy QueuePolicy, group *sync.WaitGroup, closed chan struct{}, from wire.From) *queue {
 	q := newQueue(limit, policy, group, closed)
-	q.out = make(chan Message, min(limit/2, direct))
 	q.history = true
 	if from.Origin == wire.OriginPosition {
 		q.cursor.reached, q.cursor.known = from.Position, true
@@ -47,10 +50,12 @@ func newHistoryQueue(limit int, policy QueuePolicy, group *sync.WaitGroup, close
 	return q
 }
 
+// newQueue returns a queue of which half is always in the list, if it is full, so that the pump finds out when
+// that was read.
 func newQueue(limit int, policy QueuePolicy, group *sync.WaitGroup, closed chan struct{}) *queue {
 	return &queue{
-		out: make(chan Message, min(limit, direct)), limit: limit, policy: policy,
-		group: group, stop: make(chan struct{}), closed: closed,
+		out: make(chan Message, min(limit/2, direct)), limit: limit, policy: policy,
+		group: group, stop: make(chan struct{}), closed: closed, onRoom: func() {},
 	}
 }
 
@@ -70,14 +75,20 @@ func (q *queue) push(m Message) pushed {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.ended || q.stopped {
+		if m.toOne {
+			return dropped
+		}
 		return queued
 	}
 	if q.history {
 		q.cursor.add(q.cursor.reached, q.waiting(), q.limit)
 	}
+	q.count()
 	if !q.pumping {
+		waiting := q.waiting()
 		select {
 		case q.out <- m:
+			q.jobs.add(m.toOne, waiting)
 			if 2*len(q.out) > cap(q.out) {
 				return crowded
 			}
@@ -86,21 +97,25 @@ func (q *queue) push(m Message) pushed {
 		}
 	}
 	result := crowded
-	if len(q.out)+len(q.list) >= q.limit {
+	if q.waiting() >= q.limit && !m.toOne {
 		switch q.policy {
 		case EndOnFull:
 			return full
 		case DropNewest:
 			return dropped
 		case DropOldest:
-			select {
-			case <-q.out:
+			made, ok := q.makeRoom()
+			if !ok {
+				return dropped
+			}
+			if made {
 				result = dropped
-			default: // its reader was faster
 			}
 		}
 	}
+	waiting := q.waiting()
 	q.put(m)
+	q.jobs.add(m.toOne, waiting)
 	return result
 }
 
@@ -113,7 +128,7 @@ func (q *queue) put(m Message) {
 			return
 		default:
 		}
-		q.pumping = true
+		q.pumping, q.pumped = true, make(chan struct{})
 		q.group.Go(q.pump)
 	}
 	q.list = append(q.list, m)
@@ -163,16 +178,22 @@ func (q *queue) pump() {
 	for {
 		q.mu.Lock()
 		q.inHand = 0
+		room := q.count()
 		if len(q.list) == 0 || q.stopped {
-			q.pumping, q.list = false, nil
+			q.forget()
+			q.pumping = false
 			if q.ended {
 				close(q.out)
 			}
 			tell := q.isFull && !q.ended
 			q.isFull = false
+			close(q.pumped)
 			q.mu.Unlock()
 			if tell {
 				q.onRead()
+			}
+			if room {
+				q.onRoom()
 			}
 			return
 		}
@@ -181,6 +202,9 @@ func (q *queue) pump() {
 		q.list[0] = Message{}
 		q.list = q.list[1:]
 		q.mu.Unlock()
+		if room {
+			q.onRoom()
+		}
 		select {
 		case q.out <- m:
 			continue
@@ -189,24 +213,36 @@ func (q *queue) pump() {
 		}
 		q.mu.Lock()
 		q.stopped = true
+		q.lose(&m)
 		q.mu.Unlock()
 	}
 }
 
-// end closes the channel behind what the queue has. With discard, what is not in
-// the channel yet is forgotten.
+// end closes the channel behind what the queue has. With discard, what was not taken is forgotten, except for
+// broadcasts that are in the channel.
 func (q *queue) end(discard bool) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
 	if discard && !q.stopped {
 		q.stopped = true
 		close(q.stop)
+		q.forget()
+		for q.jobs.trim(q.waiting()); q.jobs.wait() && len(q.out) > 0; {
+			select {
+			case m := <-q.out:
+				q.lose(&m)
+			default: // its reader was faster
+			}
+		}
 	}
-	if q.ended {
-		return
+	if !q.ended {
+		q.ended = true
+		if !q.pumping {
+			close(q.out)
+		}
 	}
-	q.ended = true
-	if !q.pumping {
-		close(q.out)
+	pumped := q.pumped
+	q.mu.Unlock()
+	if discard && pumped != nil {
+		<-pumped // it ends at once, and counts what it holds
 	}
 }

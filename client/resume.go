@@ -26,7 +26,7 @@ func (c *Client) resumeHistories() {
 // said what it knows, and until an earlier subscription to the same pattern has ended:
 // what comes of that is not this one's.
 func (c *Client) sendHistory(conn *conn, in *interest) {
-	if conn != c.current {
+	if conn != c.current || in.draining {
 		return // it is asked when it is
 	}
 	if conn.asks || conn.pendingUnsub(in.key) {

@@ -16,19 +16,21 @@ type interest struct {
 	onTrail   bool            // the trailing connection has it
 	waiting   []chan<- *Error // Subscribe calls, until it is acknowledged
 	acked     bool            // once
+	draining  bool            // it is about to end; guarded by the router
 	history   *history        // nil: of a subscription without one
 }
 
 // router gives messages to subscriptions. Readers of connections call deliver;
 // the loop calls the rest. Its lock also makes the moments of a move exact.
 type router struct {
-	full func(*Subscription) // is told of dropped messages; must not wait
 	over func(*Subscription) // is told that one has ended as its queue was full; must not wait
 	// paused is told that the queue of one with a history is full; must not wait.
 	paused func(*Subscription)
 
 	mu        sync.Mutex
 	interests map[key]*interest
+	leaving   map[key]*Subscription // that the application has left, and the edge has not heard of it
+	own       own
 	last      *interest               // found last
 	current   *conn                   // whose messages are for the application
 	next      *conn                   // in a move; nil: not yet
@@ -39,7 +41,9 @@ type router struct {
 	untold    []Gap                   // are told by the loop, at their place among the events
 }
 
-func newRouter() *router { return &router{interests: map[key]*interest{}} }
+func newRouter() *router {
+	return &router{interests: map[key]*interest{}, leaving: map[key]*Subscription{}}
+}
 
 // deliver gives a message to the subscriptions. It is called by the reading
 // goroutine of c, and nothing of d is kept. It returns an interest with a history if
@@ -52,8 +56,14 @@ func (r *router) deliver(c *conn, d *delivery) (begun *interest) {
 		}
 		return begun
 	}
-	r.mu.Lock()
 	var crowd bool
+	if d.toOne {
+		if r.deliverToOne(c, d) {
+			runtime.Gosched()
+		}
+		return nil
+	}
+	r.mu.Lock()
 	if c == r.current && r.merger == nil && r.late == nil && r.trail == nil {
 		crowd = r.dispatch(d, d.patterns, nil)
 	} else {
@@ -131,6 +141,9 @@ func (r *router) dispatch(d *delivery, patterns []string, payload []byte) (crowd
 		in := r.last
 		if in == nil || in.tenant != d.tenant || in.pattern != p {
 			if in = r.interests[key{d.tenant, p}]; in == nil {
+				if s := r.leaving[key{d.tenant, p}]; d.toOne && s != nil {
+					s.tellLost(1)
+				}
 				continue // the application has left it
 			}
 			r.last = in
@@ -139,20 +152,20 @@ func (r *router) dispatch(d *delivery, patterns []string, payload []byte) (crowd
 			continue // its messages have positions
 		}
 		for _, s := range in.subs {
+			if d.own && s.noEcho {
+				continue
+			}
 			if payload == nil {
 				payload = append(make([]byte, 0, len(d.payload)), d.payload...)
 			}
-			m := Message{Tenant: d.tenant, Channel: d.channel, Pattern: p, Patterns: d.patterns, Payload: payload, Sender: d.sender, Late: d.late}
+			m := Message{Tenant: d.tenant, Channel: d.channel, Pattern: p, Patterns: d.patterns, Payload: payload, Sender: d.sender, Late: d.late, Own: d.own, Key: d.key, toOne: d.toOne}
 			switch s.queue.push(m) {
 			case queued:
 			case crowded:
 				crowd = true
 			case dropped:
 				crowd = true
-				s.dropped.Add(1)
-				if s.flagged.CompareAndSwap(false, true) {
-					r.full(s)
-				}
+				s.tellLost(1)
 			case behind: // only of messages with positions
 			case full:
 				s.end(queueFullError(in.key), false)
@@ -212,6 +225,21 @@ func (r *router) clear(in *interest) []*Subscription {
 	subs := in.subs
 	in.subs = nil
 	return subs
+}
+
+// leave says that the application has left a subscription which the edge has yet to end, and left that it has.
+func (r *router) leave(s *Subscription) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.leaving[s.key] = s
+}
+
+func (r *router) left(s *Subscription) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.leaving[s.key] == s {
+		delete(r.leaving, s.key)
+	}
 }
 
 func (r *router) drop(in *interest) {

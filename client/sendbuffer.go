@@ -51,6 +51,13 @@ func (o *sendBuffer) line(line []byte) uint64 {
 	return o.append(line)
 }
 
+// unanswered puts a line that has no answer.
+func (o *sendBuffer) unanswered(line []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.append(line)
+}
+
 // ping puts a PING. Its answer proves that the edge has read what the mark has.
 func (o *sendBuffer) ping() (total uint64, m mark) {
 	o.mu.Lock()

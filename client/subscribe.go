@@ -66,7 +66,7 @@ func (c *Client) subscribe(ctx context.Context, tenant, text string, f func(Mess
 		group, closed = &c.handler.group, c.left
 	}
 	s := &Subscription{
-		client: c, key: key{tenant, text}, done: make(chan struct{}),
+		client: c, key: key{tenant, text}, done: make(chan struct{}), noEcho: o.noEcho,
 	}
 	if o.history == nil {
 		s.queue = newQueue(o.queue, o.policy, group, closed)
@@ -74,6 +74,10 @@ func (c *Client) subscribe(ctx context.Context, tenant, text string, f func(Mess
 		s.history = &history{from: o.history.from}
 		s.queue = newHistoryQueue(o.queue, o.policy, group, closed, o.history.from)
 		s.queue.onRead = func() { c.overflow.addRead(s) }
+	}
+	s.queue.onRoom = s.tellRoom
+	if f != nil {
+		s.queue.jobs.byCall, s.returned = true, make(chan struct{})
 	}
 	answer := make(chan *Error, 1)
 	if !c.post(func() { c.addSubscription(s, f, answer) }) {
@@ -101,15 +105,21 @@ func (c *Client) subscribe(ctx context.Context, tenant, text string, f func(Mess
 
 // read runs the function of a subscription until the subscription ends.
 func (s *Subscription) read(f func(Message)) {
+	defer close(s.returned)
 	for m := range s.queue.out {
 		select {
 		case <-s.queue.stop: // by Unsubscribe
-			return
 		case <-s.queue.closed: // by Close
-			return
 		default:
-			f(m)
+			if f(m); m.toOne {
+				s.queue.done()
+			}
+			continue
 		}
+		if m.toOne {
+			s.tellLost(1)
+		}
+		return
 	}
 }
 
@@ -121,7 +131,7 @@ func (c *Client) addSubscription(s *Subscription, f func(Message), answer chan<-
 	switch {
 	case s.hasEnded(): // while it waited
 		return
-	case c.isLeaving(s.key):
+	case c.isLeaving(s.key), c.router.isDraining(s.key):
 		c.delayed = append(c.delayed, func() { c.addSubscription(s, f, answer) })
 		return
 	}
@@ -165,7 +175,12 @@ func (c *Client) sendSub(conn *conn, in *interest) {
 		c.sendHistory(conn, in)
 		return
 	}
+	if in.draining {
+		return
+	}
+	c.router.beginCredit(conn, in)
 	conn.sub(wire.VerbSub, in.key, func(code Code) { c.subscribed(conn, in, code) })
+	c.giveCreditOn(conn, in) // else with the answer to FEATURES
 }
 
 // subscribed takes the answer to a SUB.
@@ -259,26 +274,41 @@ func (c *Client) forget(s *Subscription, done chan<- struct{}) {
 	}
 	in, last := c.router.remove(s)
 	if !last {
+		if in != nil {
+			c.giveCredit(in) // those that stay may have more room
+		}
 		close(done)
 		return
 	}
-	in.answer(&Error{Code: CodeClosed, Text: "the application has left the subscription", Tenant: in.tenant, Pattern: in.pattern})
-	left := 0
+	in.answer(leftError(in.key))
+	c.router.leave(s)
+	c.endOnEdges(in, func() {
+		c.router.left(s)
+		close(done)
+	})
+	c.forgetPostponed(in)
+}
+
+func leftError(k key) *Error {
+	return &Error{Code: CodeClosed, Text: "the application has left the subscription", Tenant: k.tenant, Pattern: k.pattern}
+}
+
+// endOnEdges sends UNSUB on all connections, and calls done when all have answered or ended.
+func (c *Client) endOnEdges(in *interest, done func()) {
+	left := 1
+	answered := func() {
+		if left--; left == 0 {
+			done()
+		}
+	}
 	for _, conn := range c.conns() {
 		if conn.unsubbed || in.history != nil && conn != c.current {
 			continue
 		}
 		left++
-		c.sendUnsub(conn, s.key, func() {
-			if left--; left == 0 {
-				close(done)
-			}
-		})
+		c.sendUnsub(conn, in.key, answered)
 	}
-	if left == 0 {
-		close(done)
-	}
-	c.forgetPostponed(in)
+	answered()
 }
 
 // endQueueFull forgets the subscriptions that ended because their queue was full.

@@ -18,6 +18,10 @@ type Subscription struct {
 	dropped atomic.Int64 // messages, since the last event
 	flagged atomic.Bool  // the loop has been asked to tell of them
 
+	hasRoom  atomic.Bool   // the loop has been asked for more credit
+	noEcho   bool          // it leaves out what the client has published
+	returned chan struct{} // closed when the function of SubscribeFunc is not called any more; nil: there is none
+
 	once sync.Once
 	err  error         // set before done is closed
 	done chan struct{} // closed when it has ended
@@ -30,6 +34,13 @@ type subscribeOptions struct {
 	queue   int
 	policy  QueuePolicy
 	history *From // nil: without one
+	noEcho  bool
+}
+
+// WithoutEcho leaves out what this client has published itself: see [Message].Own. An edge of an earlier version
+// does not say whose a message is; then it comes.
+func WithoutEcho() SubscribeOption {
+	return func(o *subscribeOptions) { o.noEcho = true }
 }
 
 // WithQueue sets how many messages may wait in this subscription, and what
@@ -84,7 +95,9 @@ func (s *Subscription) hasEnded() bool {
 
 // Unsubscribe ends the subscription: its channel is closed at once. It returns
 // when the edge has ended it, too, or there is no connection. Messages that are
-// not read by then may be lost. A subscription that has ended is no error.
+// not read by then may be lost; the event [QueueFull] says how many of them were published to one
+// connection, so that nobody else gets them. [Subscription.Drain] loses none. A subscription that has
+// ended is no error.
 func (s *Subscription) Unsubscribe(ctx context.Context) error {
 	s.end(nil, true)
 	return s.client.unsubscribe(ctx, s)
@@ -97,4 +110,5 @@ func (s *Subscription) end(err error, discard bool) {
 		close(s.done)
 	})
 	s.queue.end(discard)
+	s.tellLost(s.queue.takeLost())
 }
