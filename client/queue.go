@@ -21,13 +21,14 @@ type queue struct {
 	stop   chan struct{} // closed by discard
 	closed chan struct{} // nobody waits for messages any more, as the client is closed: closed elsewhere
 
-	mu      sync.Mutex
-	list    []Message // behind those in out
-	pumping bool
-	ended   bool
-	stopped bool // what was in the list is forgotten, and nothing may come behind it
-	inHand  int  // 1 while the pump holds a message
-	cursor  cursor
+	mu        sync.Mutex
+	list      []Message // behind those in out
+	pumping   bool
+	ended     bool
+	discarded bool // by end
+	stopped   bool // what was in the list is forgotten, and nothing may come behind it
+	inHand    int  // 1 while the pump holds a message
+	cursor    cursor
 
 	jobs   jobs
 	lost   int           // messages to one connection that nobody gets, and nobody was told of
@@ -222,8 +223,8 @@ func (q *queue) pump() {
 // broadcasts that are in the channel.
 func (q *queue) end(discard bool) {
 	q.mu.Lock()
-	if discard && !q.stopped {
-		q.stopped = true
+	if discard && !q.discarded {
+		q.stopped, q.discarded = true, true
 		close(q.stop)
 		q.forget()
 		for q.jobs.trim(q.waiting()); q.jobs.wait() && len(q.out) > 0; {
