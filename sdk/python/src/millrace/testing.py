@@ -1,4 +1,4 @@
-"""An edge for tests of applications: a fixture for pytest, and the edge itself.
+"""An edge for tests of applications, and with pytest a fixture that has one.
 
 With ``pip install millrace-client[testing]``, pytest has the fixture `millrace_edge`, one edge for all tests of a run:
 
@@ -20,18 +20,16 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-import pytest
-
 from ._admin_types import Grant, IssuedToken
 from ._sync_admin import TokenAdmin
 
-__all__ = ["Edge", "EdgeError", "millrace_edge"]
+__all__ = ["Edge", "EdgeError"]
 
 _START = 30.0  # seconds; it takes less than one where nothing else runs
 _STOP = 10.0
@@ -72,7 +70,9 @@ class Edge:
             process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said)  # noqa: S603
         except OSError as err:
             said.close()
-            raise EdgeError(f"{found} cannot be started: {err.strerror}; look at MILLRACE_BIN and the PATH") from err
+            raise EdgeError(
+                f"{found} cannot be started: {err.strerror}; look at MILLRACE_BIN and the PATH"
+            ) from err
         late = threading.Timer(_START, process.kill)
         late.start()
         try:
@@ -82,8 +82,8 @@ class Edge:
         finally:
             late.cancel()
         if ready is None:
-            process.kill()
-            process.wait()
+            with process:
+                process.kill()
             raise EdgeError(f"{' '.join(command)} has not started: {_last(said) or 'it said nothing'}")
         said.close()
         return cls(
@@ -101,30 +101,34 @@ class Edge:
         tenant: str | None = None,
         publish: Iterable[str] = ("#",),
         subscribe: Iterable[str] = ("#",),
-        history: Iterable[str] = ("#",),
-        presence: Iterable[str] = ("#",),
+        history: Iterable[str] | None = None,
+        presence: Iterable[str] | None = None,
         subject: str | None = None,
         info: Mapping[str, Any] | None = None,
         expires_in: datetime.timedelta | float = 3600,
         grants: Iterable[Grant] = (),
         **options: Any,
     ) -> IssuedToken:
-        """Issue an access token, which may do everything in *tenant*, by default that of the edge.
+        """Issue an access token for *tenant*, by default that of the edge, which may do everything there.
 
-        *grants* come in place of *tenant* and the four lists. What else TokenAdmin.issue takes are *options*. With the
-        token's id, its token can be revoked: see `admin`.
+        *history* and *presence* are what *subscribe* is, unless they are given. *grants* come in place of *tenant* and
+        the four lists. What else TokenAdmin.issue takes are *options*.
         """
         rules = [*subscribe]
         own = Grant(
             tenants=[tenant or self.tenant],
             publish=[*publish],
             subscribe=rules,
-            history=[*history] if "#" in rules else [rule for rule in history if rule != "#"] or rules,
-            presence=[*presence] if "#" in rules else [rule for rule in presence if rule != "#"] or rules,
+            history=rules if history is None else [*history],
+            presence=rules if presence is None else [*presence],
         )
-        given = [*grants]
         return self.admin.issue(
-            created_by="tests", grants=given or [own], subject=subject, info=info, expires_in=expires_in, **options
+            created_by="tests",
+            grants=[*grants] or [own],
+            subject=subject,
+            info=info,
+            expires_in=expires_in,
+            **options,
         )
 
     def token(self, **rights: Any) -> str:
@@ -142,16 +146,13 @@ class Edge:
 
     def stop(self) -> None:
         """Stop the edge, and wait until it has ended. What it kept is removed. Twice is once."""
-        process = self._process
-        if process.stdin is not None:
-            process.stdin.close()
-        try:
-            process.wait(_STOP)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
+        with self._process as process:
+            if process.stdin is not None:
+                process.stdin.close()
+            try:
+                process.wait(_STOP)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
     def __enter__(self) -> Edge:
         return self
@@ -166,10 +167,3 @@ def _last(said: IO[bytes]) -> str:
     with said:
         said.seek(0)
         return said.read().decode("utf-8", "replace").strip()[-_SHOWN:]
-
-
-@pytest.fixture(scope="session")
-def millrace_edge() -> Iterator[Edge]:
-    """An edge that runs for all tests: see millrace.testing.Edge."""
-    with Edge.start() as edge:
-        yield edge
