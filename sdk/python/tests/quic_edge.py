@@ -120,7 +120,7 @@ class Session(QuicConnectionProtocol):
 async def quic_edge(folder: Path, **options: Any) -> AsyncIterator[Edge]:
     """Runs a server whose certificate is for 127.0.0.1. options are those of Edge, and of aioquic."""
     cert, key = folder / "cert.pem", folder / "key.pem"
-    _make_certificate(cert, key)
+    make_certificate(cert, key)
     edge = Edge(**{name: options.pop(name) for name in ("answer", "webtransport") if name in options})
     config = QuicConfiguration(
         is_client=False, alpn_protocols=H3_ALPN, max_datagram_frame_size=65536, **options
@@ -140,7 +140,7 @@ async def quic_edge(folder: Path, **options: Any) -> AsyncIterator[Edge]:
         server.close()
 
 
-def _make_certificate(cert: Path, key: Path) -> None:
+def make_certificate(cert: Path, key: Path) -> None:
     private = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "test")])
     now = datetime.datetime.now(datetime.timezone.utc)

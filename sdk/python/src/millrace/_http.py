@@ -71,7 +71,7 @@ async def request(
     except asyncio.TimeoutError:
         raise not_in_time(*proxies.next_hop(address), "the edge does not answer in time") from None
     except (OSError, ValueError) as err:  # a name that cannot be one is a ValueError
-        raise MillraceError("unreachable", "the edge does not answer", cause=err) from err
+        raise MillraceError("unreachable", f"{address.origin} does not answer", cause=err) from err
     except http.client.IncompleteRead:
         raise MillraceError("unreachable", "the edge's answer was cut off") from None
     except http.client.HTTPException:  # its text may quote the answer

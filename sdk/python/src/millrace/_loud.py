@@ -74,10 +74,15 @@ def _edge_error(event: e.EdgeError) -> Said:
 
 
 def _gap(event: e.Gap) -> Said:
-    return "gap", (
-        f"messages of {event.pattern} in {event.tenant} may be missing, {event.reason}: "
-        'load what you show from your own records, with a handler of the event "gap"'
-    )
+    what = f"messages of {event.pattern} in {event.tenant} may be missing, {event.reason}"
+    return "gap", f"{what}: {_GAPS.get(event.reason, _GAPS[''])}"
+
+
+_GAPS = {
+    "": 'load what you show from your own records, with a handler of the event "gap"',
+    "no_right": "the token may not read the past; add the pattern to history of its grant",
+    "no_history": "no history of this edge contains the pattern; add one to its configuration",
+}
 
 
 def _queue_full(event: e.QueueFull) -> Said:

@@ -23,7 +23,7 @@ def payload_bytes(payload: object) -> bytes:
     if payload is not None and not isinstance(payload, (dict, list, tuple, int, float)):
         kind = type(payload).__name__
         raise bad_option(
-            f"the payload is a {kind}: it must be bytes, a string, or as JSON a dict, list, int, float, bool or None"
+            f"the payload is of type {kind}: it must be bytes, a string, or as JSON a dict, list, int, float, bool or None"
         )
     try:
         text = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

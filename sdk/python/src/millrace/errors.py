@@ -109,9 +109,15 @@ def own_fault(err: BaseException) -> MillraceError:
     return err if isinstance(err, MillraceError) else MillraceError("internal", text, cause=err)
 
 
+_DISCONNECTED = (
+    "there is no connection to an edge now; the client looks for one: publish again after the event reconnected, "
+    "or with confirm=True and a key, which waits for it"
+)
+
+
 def disconnected(cause: BaseException | None = None) -> MillraceError:
     """Return the error of what needs a connection."""
-    return MillraceError("disconnected", "there is no connection to an edge", cause=cause)
+    return MillraceError("disconnected", _DISCONNECTED, cause=cause)
 
 
 def bad_option(text: str) -> MillraceError:
