@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Literal, NoReturn
 
 from ._confirm import publish_confirmed
+from ._keeper import Config
 from ._link import Transport
 from ._loop import OwnLoop
 from ._names import checked, checked_tenant
@@ -22,7 +23,7 @@ from .errors import MillraceError, bad_option
 from .history import History, checked_start
 from .options import QueuePolicy, queue_options
 from .presence import Membership, Presence
-from .subscription import Config, OnMessage, Subscription
+from .subscription import OnMessage, Subscription
 
 __all__ = ["Client", "Delivery"]
 

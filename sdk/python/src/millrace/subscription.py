@@ -6,60 +6,22 @@ import asyncio
 import inspect
 import math
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Iterable
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any
 
 from ._handlers import Handlers
+from ._keeper import Config, Keeper, OnMessage
 from ._loop import OwnLoop
-from ._loud import Loud
 from ._place import Place
+from ._readers import Readers
 from ._timers import future, now, resolve
 from .errors import MillraceError, bad_option
 from .message import Message
-from .options import QueuePolicy
 
 __all__ = ["OnMessage", "Subscription"]
 
-OnMessage = Callable[[Message], Awaitable[Any] | Any]
-"""Takes messages. A plain function is called at once as they come; a coroutine function for one message
-after the other, from the subscription's queue."""
-
 _TELL_EVERY = 1.0  # seconds, what a full queue has lost
-
-
-class Keeper(Protocol):
-    """What a subscription needs of its client."""
-
-    loud: Loud
-
-    def leave(self, sub: Subscription) -> asyncio.Future[Any] | None:
-        """Leave the edge, if this was the last subscription to the pattern; done when that has ended it."""
-
-    def queue_full(self, sub: Subscription, dropped: int) -> None: ...
-
-    def drain(self, sub: Subscription) -> asyncio.Future[Any] | None:
-        """Leave the edge as leave does, but take what comes until it has ended the subscription."""
-
-    def was_taken(self, sub: Subscription) -> None:
-        """A message to one subscriber is done with."""
-
-    def was_read(self, sub: Subscription) -> None:
-        """The queue of one with a history, which was full, has been read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Config:
-    """What was asked for, with everything filled in."""
-
-    on_message: OnMessage | None
-    queue: int
-    queue_policy: QueuePolicy
-    start: str | None
-    """Where RSUB begins; None: without a history."""
-    echo: bool = True
-    """With what this client publishes itself."""
 
 
 class Subscription:
@@ -88,10 +50,8 @@ class Subscription:
         self._queued_jobs = 0  # those of them in the queue, where they are never dropped
         self._thrown = 0  # those that came, and nobody gets
         self._calls: set[asyncio.Future[Any]] = set()  # what a plain function returned, and goes on
-        self._readers_known: set[asyncio.Task[Any]] = set()  # that have iterated
-        self._holding: set[asyncio.Task[Any]] = set()  # those that have not come back for the next message
+        self._iterating = Readers()
         self._left: asyncio.Future[Any] | None = None  # done when drain has left the edge
-        self._waits_for_read: list[asyncio.Future[None]] = []
         self._readers: deque[asyncio.Future[None]] = deque()
         self._over = False
         self._error: MillraceError | None = None
@@ -164,12 +124,7 @@ class Subscription:
         for call in self._calls:
             if call is not caller:
                 return call
-        unread = bool(self._queue) and caller not in self._readers_known
-        if self._error is not None or not (unread or self._holding - {caller}):
-            return None
-        waiter: asyncio.Future[None] = future()
-        self._waits_for_read.append(waiter)
-        return waiter
+        return None if self._error is not None else self._iterating.progress(bool(self._queue), caller)
 
     async def ended(self) -> MillraceError | None:
         """Wait for the end: return the error, or None if the application has ended it."""
@@ -197,14 +152,10 @@ class Subscription:
         self._loop.check()
         if self._on_message is not None:
             raise bad_option("a subscription with on_message cannot be iterated")
-        reader = asyncio.current_task()
-        if reader in self._holding:
-            self._holding.remove(reader)
-            self._tell_read()
+        self._iterating.back()
         message = await self._receive(timeout)
         self._done_with(message)
-        if reader is not None:
-            self._note_reader(reader)
+        self._iterating.got()
         return message
 
     async def _receive(self, timeout: float | None = None) -> Message:
@@ -258,34 +209,18 @@ class Subscription:
         if message._to_one:
             self._queued_jobs -= 1
         if not self._queue:
-            self._tell_read()
+            self._iterating.tell()
         if message.position is not None:
             self._read = message.position
         if self._place is not None and self._place.paused and len(self._queue) * 2 <= self._limit:
             self._keeper.was_read(self)
         return message
 
-    def _note_reader(self, reader: asyncio.Task[Any]) -> None:
-        if reader not in self._readers_known:
-            self._readers_known.add(reader)
-            reader.add_done_callback(self._forget_reader)
-        self._holding.add(reader)
-
-    def _forget_reader(self, reader: asyncio.Task[Any]) -> None:
-        self._readers_known.discard(reader)
-        self._holding.discard(reader)
-        self._tell_read()
-
     def _done_with(self, message: Message) -> None:
         """Let the edge send another one in the place of a message to one subscriber."""
         if message._to_one:
             self._jobs -= 1
             self._keeper.was_taken(self)
-
-    def _tell_read(self) -> None:
-        waiting, self._waits_for_read = self._waits_for_read, []
-        for waiter in waiting:
-            resolve(waiter, None)
 
     def _wake(self) -> None:
         while self._readers:
@@ -429,7 +364,7 @@ class Subscription:
             self._queued_jobs = 0
             self._queue.clear()
         self._tell()
-        self._tell_read()
+        self._iterating.tell()
         readers, self._readers = self._readers, deque()
         for reader in readers:
             resolve(reader, None)
