@@ -1,6 +1,6 @@
 // One of the page's two clients: what it shows, and the calls of the SDK behind it.
 import { Absence } from "./absence.js";
-import { connect } from "./millrace.js";
+import { connect } from "/sdk/millrace.mjs";
 import { Network } from "./network.js";
 import { issue, post } from "./tokens.js";
 

@@ -16,24 +16,31 @@ export async function showCode() {
   get("new-token").onclick = renew;
   get("copy-token").onclick = () => access && copy(get("copy-token"), access.token);
   get("copy-code").onclick = () => copy(get("copy-code"), program().textContent);
-  await Promise.all([renew(), select(tabs[0])]);
+  select(tabs[0]);
+  await Promise.all([renew(), ...tabs.map(load)]);
 }
 
 const program = () => get("program").querySelector("code");
 
-async function select(tab) {
+const language = (tab) => tab.id.replace("tab-", "");
+
+async function load(tab) {
+  try {
+    const answer = await fetch(`/demo/code/${language(tab)}.txt`);
+    programs.set(language(tab), await answer.text());
+  } catch (error) {
+    programs.set(language(tab), `The edge does not answer: ${error.message}. Reload the page.`);
+  }
+  show();
+}
+
+function select(tab) {
   for (const other of tabs) {
     other.setAttribute("aria-selected", String(other === tab));
     other.tabIndex = other === tab ? 0 : -1;
   }
   get("program").setAttribute("aria-labelledby", tab.id);
-  const language = tab.id.replace("tab-", "");
-  try {
-    if (!programs.has(language)) programs.set(language, await (await fetch(`/demo/code/${language}.txt`)).text());
-    show();
-  } catch (error) {
-    program().textContent = `The edge does not answer: ${error.message}. Choose the tab again.`;
-  }
+  show();
 }
 
 // move is how the arrow keys go from tab to tab.
@@ -48,12 +55,11 @@ function move(event) {
 }
 
 function show() {
-  const language = tabs.find((tab) => tab.getAttribute("aria-selected") === "true").id.replace("tab-", "");
-  const text = programs.get(language);
-  if (!text || !access) return;
-  program().textContent = text
-    .replaceAll("localhost:8080", `localhost:${access.http_port}`)
-    .replaceAll("ACCESS_TOKEN", access.token);
+  const text = programs.get(language(tabs.find((tab) => tab.getAttribute("aria-selected") === "true")));
+  program().textContent =
+    text && access
+      ? text.replaceAll("localhost:8080", `localhost:${access.http_port}`).replaceAll("ACCESS_TOKEN", access.token)
+      : "";
 }
 
 async function renew() {

@@ -1,6 +1,6 @@
 // The page to explore with: its forms make calls of the SDK, whose events it shows.
 import { browser } from "./browser.js";
-import { connect } from "./millrace.js";
+import { connect } from "/sdk/millrace.mjs";
 import { issue } from "./tokens.js";
 
 const MAX_ROWS = 200; // messages shown
