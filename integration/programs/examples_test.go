@@ -61,6 +61,7 @@ func TestExamples(t *testing.T) {
 		})
 	}
 	chrome.Run(t, "streaming", e.streaming)
+	chrome.Run(t, "page of dev", e.devPage)
 	if jupyter := os.Getenv("MILLRACE_JUPYTER"); jupyter != "" {
 		// The notebook runs from its first cell to its last, in a real kernel, and draws. That needs
 		// some hundred MB of packages, so only the soak notebook does it, which says where jupyter is.
