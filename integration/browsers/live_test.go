@@ -2,6 +2,7 @@ package browsers
 
 import (
 	"fmt"
+	"net/http"
 	"reflect"
 	"regexp"
 	"slices"
@@ -14,6 +15,8 @@ import (
 
 // The page at `/` of `pubsub dev`, in both browsers, on a wide window and on a narrow one.
 func livePages(t *testing.T, d *harness.DevEdge, browsers ...*browser.Browser) {
+	t.Helper()
+	revokesItsOwn(t, d)
 	for i, b := range browsers {
 		for j, width := range []int{1280, 390} {
 			scheme := []string{"light", "dark"}[(i+j)%2]
@@ -23,6 +26,27 @@ func livePages(t *testing.T, d *harness.DevEdge, browsers ...*browser.Browser) {
 				p.Reload()
 				liveTest(p)
 			})
+		}
+	}
+}
+
+// revokesItsOwn checks that the page cannot revoke what it was not given: the token that dev prints.
+func revokesItsOwn(t *testing.T, d *harness.DevEdge) {
+	t.Helper()
+	id := harness.AccessToken.FindStringSubmatch(d.Out.String())[1]
+	for _, of := range []string{id, id[:8], ""} {
+		r, err := http.NewRequest(http.MethodPost, fmt.Sprintf("http://localhost:%d/demo/revoke", d.Ports[1]), strings.NewReader(`{"token_id":"`+of+`"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusForbidden {
+			t.Errorf("the page revokes %q: status %d, want 403", of, answer.StatusCode)
 		}
 	}
 }
