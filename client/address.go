@@ -1,9 +1,11 @@
 package client
 
 import (
+	"cmp"
 	"net"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -13,24 +15,42 @@ type address struct {
 	list   string // the URL of a list; empty: the origin is an edge's
 }
 
-// parseAddress accepts an origin or the URL of a list. The error does not repeat
-// the text: a token could be in it.
+// parseAddress accepts an origin or the URL of a list. The error repeats no more of the text than scheme, host and
+// port: a token could be in the rest.
 func parseAddress(text string, allowPlaintext bool) (address, error) {
+	const like = "an address is the origin of an edge, like https://edge.example.com or http://localhost:8080"
+	if text == "" {
+		return address{}, badOption("an address is empty: %s", like)
+	}
+	scheme, rest, hasScheme := strings.Cut(text, "://")
+	if !hasScheme || strings.ContainsAny(scheme, "/?#@") {
+		return address{}, badOption("an address has no scheme: %s", like)
+	}
 	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || u.Opaque != "" || u.Hostname() == "" {
-		return address{}, badOption("an address is like https://edge.example.com")
-	}
-	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		return address{}, badOption("an address has no user, query or fragment")
-	}
 	switch {
-	case u.Scheme == "https":
-	case u.Scheme != "http":
-		return address{}, badOption("an address begins with https://")
-	case !allowPlaintext && !onLoopback(u.Hostname()):
-		return address{}, badOption("an address begins with https:// unless it is on loopback or AllowPlaintext is set: the token could be read on the way")
+	case strings.ContainsAny(rest, " \t\r\n"):
+		return address{}, badOption("an address has white space in it: %s", like)
+	case err != nil || u.Host == "" || u.Opaque != "" || u.Hostname() == "":
+		return address{}, badOption("an address cannot be read as a URL: %s", like)
+	case u.User != nil:
+		return address{}, badOption("the address of %s has a user or a password: leave them out; the token is an option", u.Host)
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return address{}, badOption("the address of %s has a query or a fragment: leave it out; the token is an option", u.Host)
 	}
-	a := address{origin: u.Scheme + "://" + strings.ToLower(u.Host)}
+	if port, err := strconv.Atoi(cmp.Or(u.Port(), "1")); err != nil || port < 1 || port > 65535 {
+		return address{}, badOption("the port of %s is not from 1 to 65,535", u.Host)
+	}
+	socket, isSocket := map[string]string{"ws": "http", "wss": "https"}[u.Scheme]
+	origin := cmp.Or(socket, u.Scheme) + "://" + strings.ToLower(u.Host)
+	switch {
+	case isSocket, (u.Scheme == "http" || u.Scheme == "https") && (u.Path == "/ws" || u.Path == "/wt"):
+		return address{}, badOption("pass the origin: %s. The client finds the path of WebSocket and WebTransport by itself", origin)
+	case u.Scheme != "http" && u.Scheme != "https":
+		return address{}, badOption("the scheme of %s://%s is unknown: https and http are allowed%s", u.Scheme, u.Host, nearest(u.Scheme, "https", "http"))
+	case u.Scheme == "http" && !allowPlaintext && !onLoopback(u.Hostname()):
+		return address{}, badOption("%s is not on loopback, and http:// would show the token on the way: write https://, or set AllowPlaintext", origin)
+	}
+	a := address{origin: origin}
 	if u.Path != "" && u.Path != "/" {
 		a.list = a.origin + u.EscapedPath()
 	}

@@ -3,11 +3,14 @@ package client
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"iter"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -26,6 +29,9 @@ type TokenAdmin struct {
 	token   string
 	http    *http.Client
 	timeout time.Duration // for an edge behind which there is another one to ask
+	logger  *slog.Logger  // nil: slog.Default, when it is needed
+	said    sync.Map      // texts that were said
+	count   atomic.Int32  // of them
 }
 
 // AdminOption changes how a [TokenAdmin] reaches the edge.
@@ -37,6 +43,12 @@ type adminOptions struct {
 	plaintext bool
 	client    *http.Client
 	proxy     string
+	logger    *slog.Logger
+}
+
+// WithLogger is for what is said about tokens that are seldom meant so, once each. Default: slog.Default.
+func WithLogger(logger *slog.Logger) AdminOption {
+	return func(o *adminOptions) { o.logger = logger }
 }
 
 // WithTLS sets the certificates to trust and what else a TLS client can set.
@@ -80,18 +92,18 @@ func NewTokenAdmin(address, masterToken string, opts ...AdminOption) (*TokenAdmi
 	for _, opt := range opts {
 		opt(&o)
 	}
-	admin := &TokenAdmin{token: masterToken, timeout: 10 * time.Second}
+	admin := &TokenAdmin{token: masterToken, timeout: 10 * time.Second, logger: o.logger}
 	for _, text := range append([]string{address}, o.further...) {
 		a, err := parseAddress(text, o.plaintext)
 		if err != nil {
 			return nil, err
 		}
 		if a.list != "" {
-			return nil, badOption("the address of an edge has no path")
+			return nil, badOption("%s has a path: a TokenAdmin takes the origin of an edge, %s", a.list, a.origin)
 		}
 		admin.origins = append(admin.origins, a.origin)
 	}
-	if err := checkToken(masterToken); err != nil {
+	if err := checkMaster(masterToken); err != nil {
 		return nil, err
 	}
 	if o.client != nil {
@@ -112,19 +124,44 @@ func NewTokenAdmin(address, masterToken string, opts ...AdminOption) (*TokenAdmi
 }
 
 // Issue issues a token.
-func (a *TokenAdmin) Issue(ctx context.Context, r IssueRequest) (Issued, error) {
+func (a *TokenAdmin) Issue(ctx context.Context, r IssueRequest) (IssuedToken, error) {
 	body, err := r.body()
 	if err != nil {
-		return Issued{}, err
+		return IssuedToken{}, err
 	}
+	said, err := checkGrants(r.Grants)
+	if err != nil {
+		return IssuedToken{}, err
+	}
+	a.say(said)
 	var answer issuedBody
 	if err := a.call(ctx, http.MethodPost, "/v1/get-token", body, &answer); err != nil {
-		return Issued{}, err
+		return IssuedToken{}, err
 	}
-	return Issued{
+	issued := IssuedToken{
 		Token: answer.Token, TokenID: answer.TokenID, ExpiresAt: answer.ExpiresAt,
 		ExpiresIn: time.Duration(answer.ExpiresIn) * time.Second, Clamped: answer.ExpiresIn < body.Right.In,
-	}, nil
+	}
+	if issued.Clamped && issued.ExpiresIn > 0 {
+		a.say(fmt.Sprintf("the edge has cut the lifetime of a token from %v to %v: see IssuedToken.Clamped", r.ExpiresIn, issued.ExpiresIn))
+	}
+	return issued, nil
+}
+
+// say says what is seldom meant, once.
+func (a *TokenAdmin) say(text string) {
+	if text == "" || a.count.Load() >= maxSaid {
+		return
+	}
+	if _, said := a.said.LoadOrStore(text, true); said {
+		return
+	}
+	a.count.Add(1)
+	logger := a.logger
+	if logger == nil {
+		logger = slog.Default()
+	}
+	logger.Warn("millrace: " + text)
 }
 
 // Refresh gives a valid token another expiry, and returns it as the edge has
@@ -148,6 +185,9 @@ func (a *TokenAdmin) Refresh(ctx context.Context, tokenID string, e Expiry) (tim
 // Revoke ends a token, given in full, for good: its connections close within a
 // second. A token that has ended already is no error.
 func (a *TokenAdmin) Revoke(ctx context.Context, token string) error {
+	if err := checkToken(token); err != nil {
+		return badOption("Revoke takes a whole token (AT_…), and RevokeByID the id of one")
+	}
 	body := struct {
 		Token string `json:"token"`
 	}{token}
@@ -157,6 +197,9 @@ func (a *TokenAdmin) Revoke(ctx context.Context, token string) error {
 // RevokeByID is [TokenAdmin.Revoke] by the id of a token, which Issue and List give.
 func (a *TokenAdmin) RevokeByID(ctx context.Context, tokenID string) error {
 	if tokenID == "" || strings.Trim(tokenID, "0123456789abcdef") != "" {
+		if strings.HasPrefix(tokenID, accessPrefix) {
+			return badOption("this is a whole token: Revoke takes it, and RevokeByID the id that Issue and List give")
+		}
 		return badOption("the id of a token consists of hex digits")
 	}
 	return a.call(ctx, http.MethodDelete, "/v1/tokens/"+tokenID, nil, nil)

@@ -123,6 +123,7 @@ var adminWords = strings.NewReplacer(
 	"allow_channels_pub", "Publish",
 	"allow_channels_sub", "Subscribe",
 	"allow_channels_history", "History",
+	"allow_channels_presence", "Presence",
 	"created_by", "CreatedBy",
 	"expires_at", "the expiry",
 	"expires_in", "ExpiresIn",

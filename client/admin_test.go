@@ -85,7 +85,7 @@ func testTokenAdmin(t *testing.T, _ *world) {
 		IPMasks: []string{"10.0.0.0/8"}, Regions: []string{"EU"}, Origins: []string{"null"}, Protocols: []Transport{WebSocket},
 		IngressKBps: 1, EgressKBps: 2,
 	})
-	if err != nil || issued != (Issued{"AT_1_2", "1", at, time.Minute, false}) {
+	if err != nil || issued != (IssuedToken{"AT_1_2", "1", at, time.Minute, false}) {
 		t.Errorf("got %+v %v", issued, err)
 	}
 	if got, err := admin.Refresh(ctx, "1", Expiry{At: at}); err != nil || !got.Equal(at) {

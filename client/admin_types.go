@@ -44,9 +44,9 @@ type IssueRequest struct {
 	IngressKBps, EgressKBps int
 }
 
-// Issued is a new token. It is shown here and never again. As JSON it is what the edge has answered,
+// IssuedToken is a new token. It is shown here and never again. As JSON it is what the edge has answered,
 // which token providers of all SDKs understand.
-type Issued struct {
+type IssuedToken struct {
 	Token     string
 	TokenID   string
 	ExpiresAt time.Time // by the clock of the edge
@@ -65,8 +65,13 @@ type issuedBody struct {
 }
 
 // MarshalJSON implements [json.Marshaler].
-func (i Issued) MarshalJSON() ([]byte, error) {
+func (i IssuedToken) MarshalJSON() ([]byte, error) {
 	return json.Marshal(issuedBody{i.Token, i.TokenID, i.ExpiresAt, int64(i.ExpiresIn / time.Second)})
+}
+
+// AccessToken returns what a TokenProvider gives.
+func (i IssuedToken) AccessToken() AccessToken {
+	return AccessToken{Token: i.Token, ExpiresIn: i.ExpiresIn, ExpiresAt: i.ExpiresAt}
 }
 
 // Expiry is when a token expires: one of the two, as [IssueRequest] has them.
@@ -162,11 +167,14 @@ type tokenBody struct {
 func (e Expiry) body() (expiryBody, error) {
 	switch {
 	case (e.In == 0) == e.At.IsZero():
-		return expiryBody{}, badOption("an expiry is either relative or absolute")
+		if e.In == 0 {
+			return expiryBody{}, badOption("the token has no end: give ExpiresIn, such as 15*time.Minute; 24 hours is the most")
+		}
+		return expiryBody{}, badOption("both ExpiresIn and ExpiresAt are given: keep ExpiresIn, which does not depend on the clock of this machine")
 	case e.In == 0:
 		return expiryBody{At: e.At.UTC().Format(time.RFC3339Nano)}, nil
 	case e.In < time.Second:
-		return expiryBody{}, badOption("a token lives for a second or more")
+		return expiryBody{}, badOption("ExpiresIn is %v: a token lives for a second or more, and 24 hours at most", e.In)
 	}
 	return expiryBody{In: int64(e.In / time.Second)}, nil
 }
@@ -197,7 +205,7 @@ func infoBody(info any) (json.RawMessage, error) {
 	}
 	body, err := json.Marshal(info) // compact
 	if err != nil || !bytes.HasPrefix(body, []byte("{")) {
-		return nil, badOption("Info is what encodes to a JSON object")
+		return nil, badOption("Info is %T: it must be what encodes to a JSON object, such as a struct or a map", info)
 	}
 	return body, nil
 }

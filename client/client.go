@@ -103,7 +103,7 @@ func connect(ctx context.Context, addresses []string, s *settings) (*Client, err
 		return nil, err
 	}
 	c := &Client{
-		s: s, router: newRouter(), events: newEmitter(s.OnEvent),
+		s: s, router: newRouter(), events: newEmitter(s.handler()),
 		calls: make(chan func(), 64), closing: make(chan struct{}), left: make(chan struct{}), done: make(chan struct{}),
 		standings: map[standingKey]*standing{},
 	}
@@ -112,9 +112,7 @@ func connect(ctx context.Context, addresses []string, s *settings) (*Client, err
 	c.router.over = c.overflow.addEnded
 	c.router.paused = c.overflow.addFull
 	c.searcher = &searcher{s: s, edges: e, tokens: newTokenSource(s, c.handler.run, c.loggedOut), group: &c.group}
-	if s.OnEvent != nil {
-		c.handler.run(c.events.run)
-	}
+	c.handler.run(c.events.run)
 	first, err := c.first(ctx)
 	if err != nil {
 		c.events.end()
@@ -203,7 +201,7 @@ func (c *Client) closedError() error {
 	if c.err != nil {
 		return c.err
 	}
-	return ErrClosed
+	return &Error{Code: CodeClosed, Text: "the application has closed the client: Connect gives another one"}
 }
 
 // deliver, line, presence, lost and active make Client the sink of its connections.

@@ -56,9 +56,9 @@ func (c *Client) PublishConfirmed(ctx context.Context, tenant, channel string, p
 	}
 	switch {
 	case p.Delivery > wire.OneRandom:
-		return "", badOption("a delivery is Broadcast, OneNearest or OneRandom")
+		return "", badOption("the delivery %d is unknown: Broadcast, OneNearest and OneRandom are allowed", p.Delivery)
 	case p.Key != nil && (len(p.Key) < 1 || len(p.Key) > wire.MaxKey):
-		return "", badOption("a key has 1 to 64 bytes")
+		return "", badOption("a key of %d bytes: 1 to 64 are allowed; hash what is longer", len(p.Key))
 	}
 	p.Confirm, p.ID = true, c.publishID.Add(1)
 	w := confirmWait{client: c, p: p, timer: time.NewTimer(confirmTimeout)}

@@ -25,7 +25,7 @@ type edges struct {
 
 func newEdges(s *settings, addresses []string) (*edges, error) {
 	if len(addresses) == 0 {
-		return nil, badOption("at least one address is required")
+		return nil, badOption("there is no address: give the origin of an edge, like https://edge.example.com or http://localhost:8080")
 	}
 	e := &edges{s: s, transport: map[string]Transport{}}
 	for _, text := range addresses {

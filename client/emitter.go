@@ -7,7 +7,7 @@ const maxEvents = 1024
 
 // emitter calls the handler of events, from one goroutine, which run is.
 type emitter struct {
-	handler func(Event) // nil: nobody listens
+	handler func(Event)
 
 	mu      sync.Mutex
 	waiting []Event
@@ -21,9 +21,6 @@ func newEmitter(handler func(Event)) *emitter {
 
 // tell never waits.
 func (n *emitter) emit(e Event) {
-	if n.handler == nil {
-		return
-	}
 	n.mu.Lock()
 	_, closed := e.(Closed)
 	if !n.last && (closed || len(n.waiting) < maxEvents) {
@@ -44,7 +41,7 @@ func (n *emitter) end() {
 
 // run returns after it has told Closed, or after end.
 func (n *emitter) run() {
-	for n.handler != nil {
+	for {
 		n.mu.Lock()
 		events, last := n.waiting, n.last
 		n.waiting = nil

@@ -150,7 +150,7 @@ func nameError(err error, about Error) *Error {
 	}
 	var reason *wire.Error
 	if errors.As(err, &reason) {
-		about.Code, about.Text = Code(reason.Code), reason.Reason
+		about.Code, about.Text = Code(reason.Code), reason.Reason+hint(about)
 	}
 	return &about
 }
@@ -163,4 +163,30 @@ func (k key) ended(ctx context.Context, what string) error {
 		e.Tenant, e.Pattern = k.tenant, k.pattern
 	}
 	return err
+}
+
+// hint says what is probably meant by a name that is not legal.
+func hint(of Error) string {
+	name, kind := of.Pattern, "pattern"
+	switch {
+	case of.Channel != "":
+		name, kind = of.Channel, "channel"
+	case name == "":
+		name, kind = of.Tenant, "tenant"
+	}
+	switch {
+	case kind == "tenant" && strings.ContainsAny(name, "*#>+"):
+		return ": a tenant has no wildcards; subscribe in each tenant"
+	case kind == "channel" && strings.ContainsAny(name, "*#>+"):
+		return ": wildcards are for subscribing; name one channel"
+	case strings.ContainsAny(name, "/:"):
+		return ": write " + strings.NewReplacer("/", ".", ":", ".").Replace(name)
+	case strings.Contains(name, "+"):
+		return ": write " + strings.ReplaceAll(name, "+", "*")
+	case strings.Contains(name, ".."):
+		return ": write " + strings.ReplaceAll(name, "..", ".")
+	case strings.ContainsFunc(name, func(c rune) bool { return c <= ' ' || c > '~' }):
+		return ": ChannelToken makes one token of any text"
+	}
+	return ""
 }

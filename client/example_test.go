@@ -40,7 +40,7 @@ func ExampleConnect() {
 	fmt.Println(err)
 	// Output:
 	// true
-	// millrace: bad_option: either Token or TokenProvider is required, and not both
+	// millrace: bad_option: neither Token nor TokenProvider is given: a Token is an access token (AT_…) as TokenAdmin.Issue or `millrace pubsub token issue` gives it; is its environment variable set?
 }
 
 // Who is present in the rooms, and what changes.

@@ -25,7 +25,7 @@ var (
 // wildcard.
 func LastN(n int) From {
 	if n < 1 || n > wire.MaxLast {
-		return From{err: badOption("LastN takes 1 to 100,000 messages")}
+		return From{err: badOption("LastN(%d): 1 to 100,000 messages are allowed", n)}
 	}
 	return From{from: wire.From{Origin: wire.OriginLastN, N: uint32(n)}}
 }
@@ -35,7 +35,7 @@ func LastN(n int) From {
 func After(position string) From {
 	p, err := wire.ParsePosition(position)
 	if err != nil {
-		return From{err: badOption("After takes the position of a message or a subscription")}
+		return From{err: badOption("After(%.80q): it takes the Position of a message or a subscription, as it was", position)}
 	}
 	return From{from: wire.From{Origin: wire.OriginPosition, Position: p}}
 }

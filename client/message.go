@@ -1,6 +1,8 @@
 package client
 
 import (
+	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/millrace/millrace/wire"
@@ -37,6 +39,24 @@ type Message struct {
 	// behind it.
 	Position string
 	Time     time.Time
+}
+
+// JSON decodes the payload into what v points to, as [json.Unmarshal] does. The error is ErrBadOption, and does not
+// show the payload.
+func (m Message) JSON(v any) error {
+	err := json.Unmarshal(m.Payload, v)
+	var form *json.SyntaxError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &form):
+		e := badOption("the payload of a message of %d bytes is no JSON, from byte %d on", len(m.Payload), form.Offset)
+		e.Tenant, e.Channel = m.Tenant, m.Channel
+		return e
+	}
+	e := badOption("the payload of a message does not fit into %T", v)
+	e.Tenant, e.Channel = m.Tenant, m.Channel
+	return e
 }
 
 // Delivery says how many subscribers get a publish.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -108,7 +109,20 @@ type Options struct {
 	// OnEvent is called for what happens to the connection, one event after the
 	// other, from a goroutine of its own: it may take its time, and may call the
 	// client. If 1,024 events wait for it, further ones are dropped, Closed excepted.
+	// Default: what is lost or refused is said to Logger, once for each event and code.
 	OnEvent func(Event)
+	// Logger is for what is said where OnEvent is nil: warnings, without payloads and tokens.
+	// Default: slog.Default. slog.New(slog.DiscardHandler) is silent.
+	Logger *slog.Logger
+}
+
+// handler is what is called for each event.
+func (s *settings) handler() func(Event) {
+	if s.OnEvent != nil {
+		return s.OnEvent
+	}
+	l := &loud{logger: s.Logger, said: map[string]bool{}}
+	return l.event
 }
 
 // AccessToken is what a token provider gives. As JSON it is what a backend has got from an edge or
@@ -186,8 +200,11 @@ type settings struct {
 }
 
 func (o Options) settings() (*settings, error) {
-	if (o.Token == "") == (o.TokenProvider == nil) {
-		return nil, badOption("either Token or TokenProvider is required, and not both")
+	switch {
+	case o.Token == "" && o.TokenProvider == nil:
+		return nil, badOption("neither Token nor TokenProvider is given: a Token is an access token (AT_…) as TokenAdmin.Issue or `millrace pubsub token issue` gives it; is its environment variable set?")
+	case o.Token != "" && o.TokenProvider != nil:
+		return nil, badOption("both Token and TokenProvider are given: keep TokenProvider, which gives the next token in time")
 	}
 	if o.Token != "" {
 		if err := checkToken(o.Token); err != nil {
@@ -200,7 +217,7 @@ func (o Options) settings() (*settings, error) {
 	o.Transports = slices.Clone(o.Transports)
 	for i, t := range o.Transports {
 		if t != WebTransport && t != WebSocket || slices.Contains(o.Transports[:i], t) {
-			return nil, badOption("Transports may have webtransport and websocket, each once")
+			return nil, badOption("Transports[%d] is %q: webtransport and websocket are allowed, each once%s", i, t, nearest(string(t), string(WebTransport), string(WebSocket)))
 		}
 	}
 	for _, d := range []struct {
@@ -219,7 +236,7 @@ func (o Options) settings() (*settings, error) {
 			*d.value = d.standard
 		}
 		if *d.value < 0 && d.name != "KeepAlive" {
-			return nil, badOption("%s must not be negative", d.name)
+			return nil, badOption("%s is %v: it must not be negative; 0 means %v", d.name, *d.value, d.standard)
 		}
 	}
 	o.MaxBackOff = max(o.MaxBackOff, o.MinBackOff)
@@ -245,7 +262,7 @@ func (o Options) settings() (*settings, error) {
 			*p.value = p.standard
 		}
 		if !strings.HasPrefix(*p.value, "/") || strings.ContainsAny(*p.value, "?#") {
-			return nil, badOption("Paths.%s must begin with a slash and have no query", p.name)
+			return nil, badOption("Paths.%s is %q: it must begin with a slash, like %s, and have no query", p.name, *p.value, p.standard)
 		}
 	}
 	s := &settings{Options: o, tls: &tls.Config{}}
@@ -295,28 +312,11 @@ const furtherFeatures = "," + wire.FeatureWorkQueue + "," + wire.FeatureOwn + ",
 
 func checkQueue(n int, policy QueuePolicy) error {
 	if n < 1 || n > 1<<20 {
-		return badOption("Queue must be from 1 to 1,048,576 messages")
+		return badOption("a queue of %d: 1 to 1,048,576 messages are allowed; 0 means 1,024", n)
 	}
 	switch policy {
 	case DropOldest, DropNewest, EndOnFull:
 		return nil
 	}
-	return badOption("QueuePolicy must be drop-oldest, drop-newest or end")
-}
-
-// checkToken refuses what would break out of a header; whether the token is
-// good is the edge's to say.
-func checkToken(token string) error {
-	if strings.TrimSpace(token) != token {
-		return badOption("the token has white space at its beginning or end, such as a line break from a file: remove it")
-	}
-	for i := range len(token) {
-		if token[i] <= ' ' || token[i] > '~' {
-			return badOption("a token consists of visible ASCII characters")
-		}
-	}
-	if token == "" || len(token) > 1000 {
-		return badOption("a token has 1 to 1,000 bytes")
-	}
-	return nil
+	return badOption("the queue policy %q is unknown: drop-oldest, drop-newest and end are allowed%s", policy, nearest(string(policy), string(DropOldest), string(DropNewest), string(EndOnFull)))
 }

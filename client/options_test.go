@@ -11,19 +11,19 @@ func TestOptions(t *testing.T) {
 	provider := func(context.Context) (AccessToken, error) { return AccessToken{}, nil }
 	for name, o := range map[string]Options{
 		"no token":             {},
-		"two tokens":           {Token: "a", TokenProvider: provider},
-		"a token of two lines": {Token: "a\r\nb"},
-		"an unknown transport": {Token: "a", Transports: []Transport{"carrier pigeon"}},
-		"a transport twice":    {Token: "a", Transports: []Transport{WebSocket, WebSocket}},
-		"a negative duration":  {Token: "a", ConnectTimeout: -1},
-		"a negative queue":     {Token: "a", Queue: -1},
-		"an unknown policy":    {Token: "a", QueuePolicy: "often"},
-		"a relative path":      {Token: "a", Paths: Paths{Ping: "ping"}},
-		"a path with a query":  {Token: "a", Paths: Paths{WebSocket: "/ws?a"}},
+		"two tokens":           {Token: "AT_a", TokenProvider: provider},
+		"a token of two lines": {Token: "AT_a\r\nb"},
+		"an unknown transport": {Token: "AT_a", Transports: []Transport{"carrier pigeon"}},
+		"a transport twice":    {Token: "AT_a", Transports: []Transport{WebSocket, WebSocket}},
+		"a negative duration":  {Token: "AT_a", ConnectTimeout: -1},
+		"a negative queue":     {Token: "AT_a", Queue: -1},
+		"an unknown policy":    {Token: "AT_a", QueuePolicy: "often"},
+		"a relative path":      {Token: "AT_a", Paths: Paths{Ping: "ping"}},
+		"a path with a query":  {Token: "AT_a", Paths: Paths{WebSocket: "/ws?a"}},
 	} {
 		wantError(t, errorOf(o.settings()), ErrBadOption, name)
 	}
-	s, err := Options{Token: "a"}.settings()
+	s, err := Options{Token: "AT_a"}.settings()
 	must(t, err)
 	got := []any{
 		s.FallbackAfter, s.ConnectTimeout, s.KeepAlive, s.PongTimeout, s.MinBackOff, s.MaxBackOff, s.Queue, s.QueuePolicy, s.Paths,
@@ -35,8 +35,8 @@ func TestOptions(t *testing.T) {
 	if !slices.Equal(got, want) || !slices.Equal(s.Transports, []Transport{WebTransport, WebSocket}) {
 		t.Errorf("defaults %v and %v", got, s.Transports)
 	}
-	wantError(t, errorOf(Connect(t.Context(), nil, Options{Token: "a"})), ErrBadOption)
-	wantError(t, errorOf(Connect(t.Context(), []string{"http://localhost:1"}, Options{Token: "a", Transports: []Transport{WebTransport}})), ErrBadOption)
+	wantError(t, errorOf(Connect(t.Context(), nil, Options{Token: "AT_a"})), ErrBadOption)
+	wantError(t, errorOf(Connect(t.Context(), []string{"http://localhost:1"}, Options{Token: "AT_a", Transports: []Transport{WebTransport}})), ErrBadOption)
 }
 
 func TestIllegalArguments(t *testing.T) {

@@ -83,7 +83,7 @@ func (g *gate) try(p wire.Publish) (wait <-chan struct{}, mark *conn, err error)
 		return g.held, nil, nil
 	}
 	if g.conn == nil {
-		return nil, nil, g.err
+		return nil, nil, offline(g.err)
 	}
 	wait, total, ok := g.conn.out.publish(p)
 	if !ok {
@@ -93,6 +93,14 @@ func (g *gate) try(p wire.Publish) (wait <-chan struct{}, mark *conn, err error)
 		g.marked, mark = total, g.conn
 	}
 	return wait, mark, nil
+}
+
+// offline says what to do without a connection, unless err says more.
+func offline(err error) error {
+	if err == ErrDisconnected { //nolint:errorlint // the bare sentinel
+		return &Error{Code: CodeDisconnected, Text: "there is no connection now, and nothing is kept to be sent later: publish again after the event Reconnected, or use PublishConfirmed with a key, which waits"}
+	}
+	return err
 }
 
 // confirm publishes what the edge is to answer, and returns where the answer comes, and on
@@ -179,7 +187,7 @@ func newPublish(d Delivery, tenant, channel string, payload []byte) (wire.Publis
 	var err error
 	switch {
 	case d > OneRandom:
-		err = badOption("a delivery is Broadcast, OneNearest or OneRandom")
+		err = badOption("the delivery %d is unknown: Broadcast, OneNearest and OneRandom are allowed", d)
 	case wire.CheckTenant(tenant) != nil:
 		err = nameError(wire.CheckTenant(tenant), Error{Tenant: tenant})
 	case wire.CheckChannel(channel) != nil:

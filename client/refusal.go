@@ -63,10 +63,24 @@ func refusal(status int, header http.Header, body []byte) *Error {
 	switch e.Code {
 	case "":
 		e.Code, e.Text = codeOfStatus(status), "what answers is not a Millrace edge, or a proxy before one"
-	case Code(wire.CodeUnauthorized): // its detail is about headers
-		e.Text = "the edge does not accept the token"
+	case Code(wire.CodeUnauthorized):
+		if !strings.HasPrefix(e.Text, "the access token ") { // else it says that it has expired, or was revoked
+			e.Text = "the edge does not accept the token: it is incomplete, of another edge, or has ended long ago"
+		}
+	case "ip_not_allowed":
+		e.Text += ": it was issued with IPMasks that do not have the address of this machine, as the edge sees it"
+	case "origin_not_allowed":
+		e.Text += ": it was issued with Origins, so it is for pages in browsers"
+	case "region_not_allowed":
+		e.Text += ": it was issued with Regions that do not have the edge's"
+	case "protocol_not_allowed":
+		e.Text += ": it was issued with Protocols that do not have this transport: use another one, or issue it without"
+	case "tls_required":
+		e.Text += ": write https://, or have the edge's operator set allow_plaintext"
+	case "unavailable":
+		e.Text = "a proxy before the edge answers in its place: is the edge running?"
 	case "bad_master_token":
-		e.Text = "the edge does not accept the master token"
+		e.Text = "the edge does not accept the master token: it is incomplete, of another edge, or was revoked"
 	}
 	if seconds, err := strconv.Atoi(header.Get("Retry-After")); err == nil && seconds > 0 {
 		e.RetryAfter = time.Duration(min(seconds, 3600)) * time.Second

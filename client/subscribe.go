@@ -28,7 +28,7 @@ func (c *Client) Subscribe(ctx context.Context, tenant, pattern string, opts ...
 // When the client ends by itself, it still gets all messages that came before.
 func (c *Client) SubscribeFunc(ctx context.Context, tenant, pattern string, f func(Message), opts ...SubscribeOption) (*Subscription, error) {
 	if f == nil {
-		return nil, badOption("SubscribeFunc needs a function")
+		return nil, badOption("SubscribeFunc needs a function, and has nil: Subscribe gives a channel")
 	}
 	return c.subscribe(ctx, tenant, pattern, f, opts)
 }
@@ -56,7 +56,7 @@ func (c *Client) subscribe(ctx context.Context, tenant, text string, f func(Mess
 	case from.err != nil:
 		return nil, from.err
 	case from.from.Origin == wire.OriginLastN && p.Shape() != 0:
-		return nil, badOption("LastN is for one channel: the pattern has no wildcard")
+		return nil, badOption("LastN is for one channel, and %s has a wildcard: begin with Last, which gives the newest message of each channel, or with After", text)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, key{tenant, text}.ended(ctx, "the subscription was not begun")
@@ -136,7 +136,7 @@ func (c *Client) addSubscription(s *Subscription, f func(Message), answer chan<-
 		return
 	}
 	if !c.router.isShareable(s) {
-		err := badOption("the client has a subscription to this pattern, and one with a history is alone")
+		err := badOption("the client has a subscription to this pattern already, and one with a history is alone: share its messages, or Unsubscribe first")
 		err.Tenant, err.Pattern = s.key.tenant, s.key.pattern
 		answer <- err
 		return

@@ -280,7 +280,7 @@ func TestAccessTokenJSON(t *testing.T) {
 
 // A token as it is read from a file.
 func TestTokenWithLineBreak(t *testing.T) {
-	for _, token := range []string{"AT_s3cret\n", "AT_s3cret\r\n", "\tAT_s3cret", " "} {
+	for _, token := range []string{"AT_s3cret\n", "AT_s3cret\r\n", "\tAT_s3cret"} {
 		provider := func(context.Context) (AccessToken, error) { return AccessToken{Token: token}, nil }
 		_, admin := NewTokenAdmin("https://edge.test", token)
 		for name, err := range map[string]error{

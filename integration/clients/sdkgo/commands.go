@@ -109,7 +109,7 @@ func (c *driven) administer(ctx context.Context, command clientdriver.Command, a
 	switch command.Cmd {
 	case "issue":
 		grant := client.Grant{Tenants: []string{command.Tenant}, Publish: command.Rules, Subscribe: command.Rules, Presence: command.Presence}
-		var issued client.Issued
+		var issued client.IssuedToken
 		issued, err = admin.Issue(ctx, client.IssueRequest{
 			CreatedBy: "integration", ExpiresIn: life, Subject: command.Subject, Grants: []client.Grant{grant},
 		})
