@@ -59,7 +59,7 @@ func (f *fakeEdge) accept() *fakeConn {
 	select {
 	case c := <-f.conns:
 		f.t.Cleanup(func() { c.Close() })
-		c.expect("FEATURES:link")
+		c.expect("FEATURES:link,work_queue,own,reasons")
 		return c
 	case <-time.After(testTimeout):
 		f.t.Fatal("the client did not connect")

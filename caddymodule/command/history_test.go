@@ -87,7 +87,7 @@ func TestSubscribeFromRefused(t *testing.T) {
 	c.expect("RSUB:demo:a:last")
 	c.sendLine("ERR:no_history:RSUB:demo:a")
 	c.expectLeave()
-	await(t, done).want(t, 1, "", "ERR:no_history:RSUB:demo:a\nError: the edge refused a subscription")
+	await(t, done).want(t, 1, "", "ERR:no_history:RSUB:demo:a: no history of the edge", "Error: the edge refused a subscription")
 }
 
 func TestPublishConfirm(t *testing.T) {

@@ -40,9 +40,13 @@ func publishCommand() *cobra.Command {
 			"edge has accepted it. With - the payload is read from stdin; without a payload it is empty.\n\n" +
 			"With --confirm the edge answers: if a history keeps the channel, the command prints the\n" +
 			"position at which the message is stored. With --key, too, a message is stored once, however\n" +
-			"often it is published within two minutes; the command repeats it where the answer is lost.",
+			"often it is published within two minutes; the command repeats it where the answer is lost.\n\n" +
+			"With --confirm and --delivery one-nearest or one-random the answer comes when one subscriber has\n" +
+			"the message. Where nobody has got it, the command ends with exit code 1 and says no_subscriber,\n" +
+			"or subscribers_busy if those that there are take no more now.",
 		Example: "  pubsub publish --tenant demo news.eu 'hello' < token.txt\n" +
-			"  MILLRACE_TOKEN=$(cat token.txt) pubsub publish --tenant demo files.a - < a.bin",
+			"  MILLRACE_TOKEN=$(cat token.txt) pubsub publish --tenant demo files.a - < a.bin\n" +
+			"  pubsub publish --tenant demo --delivery one-random --confirm jobs.resize cat.png < token.txt",
 	}
 	flags.add(cmd)
 	delivery = text(wire.Broadcast.String())
@@ -125,7 +129,7 @@ func publish(ctx context.Context, to endpoint, m message) (position string, err 
 	to.options.OnEvent = func(event client.Event) {
 		switch e := event.(type) {
 		case client.PublishError:
-			refusals = append(refusals, errors.New(refusal(e.Code, "PUB", e.Tenant, e.Channel)))
+			refusals = append(refusals, errors.New(refusal(e.Code, "PUB", e.Tenant, e.Channel)+": "+plain(e.Text)))
 		case client.EdgeError:
 			refusals = append(refusals, errors.New(plain("ERR:"+string(e.Code)+":"+e.Detail)))
 		case client.Disconnected:

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/gorilla/websocket"
@@ -40,6 +41,24 @@ func TestPublish(t *testing.T) {
 			await(t, done).want(t, tt.code, "", tt.want)
 		})
 	}
+	t.Run("confirmed to nobody", func(t *testing.T) {
+		f := newFakeEdge(t)
+		t.Setenv(tokenVariable, testAccess)
+		done := make(chan result, 1)
+		go func() {
+			done <- run(t.Context(), "", "publish", "--url", f.url, "--tenant", "demo", "--delivery", "one-random", "--confirm", "a", "x")
+		}()
+		c := f.accept()
+		c.sendLine("FEATURES:link,work_queue")
+		_, frame, err := c.ReadMessage()
+		p, wrong := wire.DecodePublish(frame)
+		if err != nil || wrong != nil || !p.Confirm {
+			t.Fatalf("got %+v, %v, %v", p, err, wrong)
+		}
+		c.sendLine(fmt.Sprintf("ERR:no_subscriber:PUB:%d", p.ID))
+		c.expectLeave()
+		await(t, done).want(t, 1, "", "no_subscriber", "nobody has got the message")
+	})
 	t.Setenv(tokenVariable, testAccess[:len(testAccess)-1]+"0")
 	if r := run(t.Context(), "", "publish", "--url", newFakeEdge(t).url, "a", "x"); r.code != 1 {
 		t.Errorf("with another token: %+v", r)

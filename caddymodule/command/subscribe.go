@@ -32,7 +32,7 @@ func subscribeCommand() *cobra.Command {
 			"for each message; a payload that is not plain text is quoted. Acknowledgements and errors\n" +
 			"go to stderr. When the edge drains, it moves to a new connection and loses nothing. When\n" +
 			"the connection is lost, it reconnects; messages sent in between are lost. Ctrl+C ends it\n" +
-			"with exit code 0. It ends with exit code 1 if no edge answers at the start, if the edge\n" +
+			"with exit code 0, when all that was received is printed. It ends with exit code 1 if no edge answers at the start, if the edge\n" +
 			"refuses a pattern, or when the token is no longer valid.\n\n" +
 			"With --from it begins with what the edge keeps, and loses nothing when it reconnects, or\n" +
 			"says that something may be missing. A message then comes once for each pattern. Beginning\n" +
@@ -109,8 +109,10 @@ func (s *subscriber) run(ctx context.Context, to endpoint, patterns []string) er
 	to.options.OnEvent, to.options.Queue = s.event, subscribeQueue
 	c, err := client.Connect(ctx, []string{to.address}, to.options)
 	if err == nil {
-		err = s.subscribe(ctx, c, patterns)
-		c.Close() // returns when all received messages are printed
+		if err = s.subscribe(ctx, c, patterns); ctx.Err() != nil {
+			s.drain(c)
+		}
+		c.Close() // of one that has ended: returns when all received messages are printed
 	}
 	select {
 	case <-ctx.Done(): // Ctrl+C
@@ -141,6 +143,17 @@ func (s *subscriber) subscribe(ctx context.Context, c *client.Client, patterns [
 	}
 }
 
+// drainTimeout is how long a slow terminal has to print what was received when the command ends.
+const drainTimeout = 10 * time.Second
+
+func (s *subscriber) drain(c *client.Client) {
+	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout) // the command's has ended
+	defer cancel()
+	if err := c.Drain(ctx); err != nil {
+		s.printLine(fmt.Sprintf("not all that was received is printed: %v", err))
+	}
+}
+
 // verb is the word of the line that the client sends.
 func (s *subscriber) verb() string {
 	if len(s.opts) > 0 {
@@ -156,7 +169,7 @@ func (s *subscriber) explainEnd(err error) error {
 	case !errors.As(err, &e):
 		return err
 	case e.Pattern != "":
-		s.printLine(refusal(e.Code, s.verb(), e.Tenant, e.Pattern))
+		s.printLine(refusal(e.Code, s.verb(), e.Tenant, e.Pattern) + ": " + plain(e.Text))
 		return errors.New("the edge refused a subscription")
 	case e.Close != 0 && e.Code != client.CodeDisconnected:
 		s.printLine(plain("ERR:" + string(e.Code)))
@@ -206,10 +219,10 @@ func (s *subscriber) event(event client.Event) {
 	case client.Moved:
 		s.printLine("moved")
 	case client.SubscriptionError:
-		s.fail(&client.Error{Code: e.Code, Tenant: e.Tenant, Pattern: e.Pattern})
+		s.fail(&client.Error{Code: e.Code, Text: e.Text, Tenant: e.Tenant, Pattern: e.Pattern})
 	case client.SlowConsumer:
 		s.printLine(fmt.Sprintf("ERR:%s:%d", wire.CodeSlowConsumer, e.Dropped))
-	case client.Limited:
+	case client.Limited: // of what comes: the command publishes nothing
 		s.printLine(fmt.Sprintf("ERR:%s:%d: messages are this many seconds late: they wait for the token's egress_kb_per_sec or a cap of the edge",
 			wire.CodeEgressLimited, int(e.Delay.Seconds())))
 	case client.LinkDown:
@@ -230,11 +243,14 @@ func (s *subscriber) event(event client.Event) {
 // gapLine says why messages may be missing, where the edge has said so.
 func gapLine(e client.Gap) string {
 	line := "GAP:" + e.Tenant + ":" + e.Pattern + ": messages may be missing"
-	switch wire.Code(e.Code) {
-	case wire.CodePermissionDenied:
+	switch e.Reason {
+	case client.GapNoRight:
 		line += ": the token does not allow reading the past of this pattern; its grant needs allow_channels_history"
-	case wire.CodeNoHistory:
+	case client.GapNoHistory:
 		line += ": this edge keeps nothing of this pattern"
+	case client.GapUnknown, "":
+	default:
+		line += ": " + plain(string(e.Reason))
 	}
 	return line
 }

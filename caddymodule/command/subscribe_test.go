@@ -105,7 +105,7 @@ func TestSubscribeEnds(t *testing.T) {
 		"refusal": {func(c *fakeConn) {
 			c.sendLine("ERR:permission_denied:SUB:demo:#")
 			c.expectLeave()
-		}, "ERR:permission_denied:SUB:demo:#\nError: the edge refused a subscription"},
+		}, "ERR:permission_denied:SUB:demo:#: the token may not subscribe in # of demo: issue it with a grant whose Subscribe has that\nError: the edge refused a subscription"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFakeEdge(t)
@@ -133,12 +133,22 @@ func TestSubscribeLeaves(t *testing.T) {
 	f := newFakeEdge(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	done := subscribe(t, ctx, f, "#")
+	done := subscribe(t, ctx, f, "#", "b")
 	c := f.accept()
 	c.expect("SUB:demo:#")
+	c.sendLine("OK:SUB:demo:#")
+	c.expect("SUB:demo:b") // so it has the first
 	cancel()
+	left := []string{c.next(), c.next()}
+	slices.Sort(left)
+	if !slices.Equal(left, []string{"UNSUB:demo:#", "UNSUB:demo:b"}) {
+		t.Fatalf("got %q", left)
+	}
+	c.deliver("on its way") // is printed
+	c.sendLine("OK:UNSUB:demo:#")
+	c.sendLine("OK:UNSUB:demo:b")
 	c.expectLeave()
-	await(t, done).want(t, 0, "")
+	await(t, done).want(t, 0, "a on its way\n")
 }
 
 func TestTarget(t *testing.T) {
