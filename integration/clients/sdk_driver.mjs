@@ -2,7 +2,7 @@
 // (sdk_page.js). docs/writing-a-client.md says what it takes and reports.
 const events = [
   "connected", "suspect", "recovered", "disconnected", "reconnecting", "reconnected", "moving", "moved", "publishError", "publishUnknown",
-  "subscriptionError", "slowConsumer", "egressLimited", "linkDown", "linkUp", "queueFull", "edgeError", "roundTrip", "closed",
+  "subscriptionError", "slowConsumer", "limited", "discarded", "linkDown", "linkUp", "queueFull", "edgeError", "roundTrip", "closed",
   "gap",
 ];
 

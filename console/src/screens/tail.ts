@@ -219,7 +219,7 @@ function follow(client: Client, show: (next: Shown) => void): void {
   client.on("slowConsumer", ({ dropped }) =>
     on(`; the edge dropped ${dropped} messages, since this page reads too slowly`),
   );
-  client.on("egressLimited", () => on("; messages come late, since there are more than the tail may receive"));
+  client.on("limited", () => on("; messages come late, since there are more than the tail may receive"));
   client.on("linkDown", () => on("; the edge has lost the other edges, and nothing comes from there"));
   client.on("linkUp", () => on());
   client.on("publishError", ({ channel, code }) => on(`; the edge refused the message to ${channel}: ${code}`));

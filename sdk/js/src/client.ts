@@ -18,7 +18,7 @@ import type { Presence, PresenceOptions } from "./presence.js";
 import type { Runtime } from "./runtime.js";
 import { Session } from "./session.js";
 import { Subscription } from "./subscription.js";
-import { abortable, throwIfAborted } from "./timers.js";
+import { abortable, now, throwIfAborted } from "./timers.js";
 
 /** Options of one subscription. */
 export interface SubscribeOptions extends QueueOptions {
@@ -34,6 +34,12 @@ export interface SubscribeOptions extends QueueOptions {
    * other subscription to the pattern. See docs/clients.md, Histories.
    */
   readonly history?: HistoryFrom | undefined;
+  /**
+   * False leaves out what this client has published itself, as far as the edge says so: not what it gets on another
+   * connection than it was published on, during a move or after a loss, unless it was confirmed. Messages to one
+   * connection are never left out. Default: true.
+   */
+  readonly echo?: boolean | undefined;
 }
 
 /** Options of one publish. */
@@ -110,6 +116,11 @@ export class Client implements AsyncDisposable {
     return this.#session.rtt;
   }
 
+  /** The edge has held back within the last minute, because of a limit: see the event `limited`. */
+  get limited(): boolean {
+    return now() < this.#session.limitedUntil;
+  }
+
   /** Adds a handler of an event, and returns what removes it. */
   on<E extends EventName>(event: E, handler: EventHandler<E>): () => void {
     return this.#session.events.on(event, handler);
@@ -121,12 +132,14 @@ export class Client implements AsyncDisposable {
    */
   async subscribe(tenant: string, pattern: string, options: SubscribeOptions = {}): Promise<Subscription> {
     const session = this.#session;
-    checkMembers("the object of options", options, "onMessage history queue queuePolicy");
-    const { onMessage } = options;
+    checkMembers("the object of options", options, "onMessage history queue queuePolicy echo");
+    const { onMessage, echo = true } = options;
+    if (typeof echo !== "boolean") badOption("echo must be true or false");
     if (onMessage && typeof onMessage !== "function") badOption("onMessage must be a function");
     const sub = new Subscription(checkedTenant(tenant), checkedPattern(pattern), session.subscriber, {
       ...queueOptions(options, session.settings),
       onMessage,
+      echo,
       history: options.history === undefined ? undefined : this.#histories.begin(options.history, pattern),
     });
     await session.subscriber.subscribe(sub);
@@ -169,7 +182,7 @@ export class Client implements AsyncDisposable {
       const bytes = encodeText(key ?? "");
       if (key !== undefined && !(bytes.length > 0 && bytes.length <= 64)) badOption("a key has 1 to 64 bytes");
       const encode = (id: number) => encodePublish(names.tenant, names.channel, payload, way, { id, key: bytes });
-      return this.#histories.publish(encode, key !== undefined, names);
+      return this.#histories.publish(encode, bytes, way > 0, names);
     }
     if (key !== undefined) badOption("a key is for a publish that is confirmed");
     const frame = encodePublish(names.tenant, names.channel, payload, way || undefined);
@@ -220,6 +233,15 @@ export class Client implements AsyncDisposable {
   /** Tries to reconnect now, if the client waits for its next attempt; the pauses then begin anew. Otherwise it does nothing. */
   retry(): void {
     this.#session.retry();
+  }
+
+  /**
+   * Drains all subscriptions, see there, and closes the client. It takes as long as the application does: `close` ends
+   * it at once.
+   */
+  async drain(): Promise<void> {
+    await this.#session.subscriber.drainAll();
+    await this.close();
   }
 
   /** Leaves the edge, after what was published is sent, if that takes less than a second. Resolves when the connection has ended. */

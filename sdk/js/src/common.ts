@@ -2,7 +2,7 @@
 export { channelToken } from "./channel-token.js";
 export { Client, type ConfirmOptions, type PublishOptions, type SubscribeOptions } from "./client.js";
 export { type ErrorCode, type ErrorContext, LoggedOutError, MillraceError } from "./errors.js";
-export type { ClientEvents, EventHandler, EventHandlers, EventName, MoveReason, Place } from "./events.js";
+export type { ClientEvents, EventHandler, EventHandlers, EventName, GapReason, MoveReason, Place } from "./events.js";
 export type { Delivery } from "./frames.js";
 export type { HistoryFrom } from "./history.js";
 export type { Transport } from "./link.js";

@@ -20,9 +20,11 @@ let lastId = 0;
 export async function publishConfirmed(
   s: SessionState,
   encode: (id: number) => Uint8Array<ArrayBuffer>,
-  keyed: boolean,
+  key: Uint8Array,
+  toOne: boolean,
   about: { tenant: string; channel: string },
 ): Promise<Confirmation> {
+  const keyed = key.length > 0;
   lastId = (lastId + 1) >>> 0;
   const id = lastId;
   const frame = encode(id);
@@ -32,15 +34,16 @@ export async function publishConfirmed(
   let c: Connection<Readers> | undefined;
   try {
     for (let attempt = 2; ; attempt++) {
-      c = await usable(s, keyed, over.signal, about);
+      c = await usable(s, keyed, toOne, over.signal, about);
       try {
         return await abortable(send(c, frame, id), over.signal);
       } catch (err) {
-        const { code } = err as MillraceError;
+        const { code, message } = err as MillraceError;
         const lost = code === "disconnected"; // also when it is over
         unknown ||= lost || code === "unconfirmed";
         throwIfAborted(over.signal);
-        if (!(unknown && keyed && (lost || PASSING.has(code)))) throw new MillraceError(code, undefined, about);
+        if (!(unknown && keyed && (lost || PASSING.has(code))))
+          throw new MillraceError(code, message.slice(code.length + 2), about);
         if (!lost) await sleep(backOff(attempt, s.settings), over.signal);
       }
     }
@@ -66,6 +69,7 @@ async function send(c: Connection<Readers>, frame: Uint8Array<ArrayBuffer>, id: 
 async function usable(
   s: SessionState,
   wait: boolean,
+  toOne: boolean,
   signal: AbortSignal,
   about: { tenant: string; channel: string },
 ): Promise<Connection<Readers>> {
@@ -80,7 +84,7 @@ async function usable(
       if (!wait) throw disconnected();
       await abortable(s.changed(), signal);
     } else if (c.features === undefined) await abortable(c.featured, signal);
-    else if (c.features.includes("history")) return c;
+    else if (c.features.includes("history") || (toOne && c.features.includes("work_queue"))) return c;
     else throw new MillraceError("no_history", "the edge has no histories, and confirms nothing", about);
   }
 }

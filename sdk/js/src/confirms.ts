@@ -54,10 +54,10 @@ export class Confirms {
   }
 
   /** error takes what stands behind the code of an ERR line, and says whether it refuses one of these. */
-  error(code: string, detail: string): boolean {
+  error(code: string, detail: string, why?: string): boolean {
     const id = /^PUB:(\d+)$/.exec(detail)?.[1];
     if (id === undefined) return false;
-    this.settle(Number(id), (w) => w.reject(new MillraceError(code)));
+    this.settle(Number(id), (w) => w.reject(new MillraceError(code, why)));
     return true;
   }
 

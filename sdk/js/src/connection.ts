@@ -2,7 +2,7 @@ import type { Confirms, Names } from "./confirms.js";
 import { asError, disconnected, MillraceError } from "./errors.js";
 import { DeliverDecoder, type Delivered, isUnknownFrame } from "./frames.js";
 import type { KeepAlive, Watched } from "./keepalive.js";
-import { knownLine, lastWord } from "./lines.js";
+import { knownLine, lastWord, whyDenied } from "./lines.js";
 import type { Link, LinkEnd, Transport } from "./link.js";
 import type { Settings } from "./options.js";
 import { Requests, type Waiter } from "./requests.js";
@@ -20,7 +20,7 @@ export interface Owner<T> {
   /** The edge asks to leave. */
   draining(from: Connection<T>): void;
   /** An ERR line that answers no request. */
-  errorLine(from: Connection<T>, code: string, detail: string): void;
+  errorLine(from: Connection<T>, code: string, detail: string, why?: string): void;
   roundTrip(rtt: number): void;
   /** Nothing has come for longer than usual; says whether the connection is suspect now. */
   silent(from: Connection<T>): boolean;
@@ -146,7 +146,7 @@ export class Connection<T> {
       },
     });
     this.#made = true;
-    if (this.alive) this.send(`FEATURES:link${settings.sender ? ",sender" : ""}`);
+    if (this.alive) this.send(`FEATURES:link,work_queue,own,reasons${settings.sender ? ",sender" : ""}`);
     if (this.alive) this.#liveness.arm();
   }
 
@@ -261,6 +261,11 @@ export class Connection<T> {
     for (const go of this.#held) go();
   }
 
+  /** tell sends a line that has no answer. */
+  tell(line: string): void {
+    this.#link.send(line);
+  }
+
   /** send sends what is answered. */
   send(message: string | Uint8Array<ArrayBuffer>): void {
     const first = this.#unread.request(message.length, now(), this.lastByte);
@@ -301,7 +306,7 @@ export class Connection<T> {
       }
       // An RSUB that has ended before its answer gets none.
       if (l.verb === "UNSUB") while (this.#requests.answer(`RSUB:${name}`, (w) => w.reject(disconnected()))) {}
-    } else if (l.kind === "ERR") this.#error(l.code, l.detail, line.slice(4));
+    } else if (l.kind === "ERR") this.#error(l.code, l.detail, line.slice(4), whyDenied(l));
     else if (l.kind === "PING") this.#link.send("PONG");
     else if (l.kind === "PONG") {
       const ping = this.#pings.shift();
@@ -330,12 +335,12 @@ export class Connection<T> {
     this.#owner.linked();
   }
 
-  // #error takes an ERR line; text is all that stands behind ERR:.
-  #error(code: string, detail: string, text: string): void {
+  // #error takes an ERR line; text is all that stands behind ERR:, why a sentence about it.
+  #error(code: string, detail: string, text: string, why?: string): void {
     if (this.#asks && code === "bad_request") return this.#asked(); // an edge of an earlier version
     const last = lastWord(text);
     if (last) this.#lastWord = text;
-    if (this.confirms?.error(code, detail)) return;
+    if (this.confirms?.error(code, detail, why)) return;
     const [, joins, tenant, pattern] = /^(?:(?:UN|R)?SUB|(?:UN)?WHO|(JOIN|LEAVE)):([^:]+):(.+)$/s.exec(detail) ?? [];
     // What the broker cannot do yet, the edge has noted, and acknowledges.
     const refused =
@@ -343,10 +348,11 @@ export class Connection<T> {
       pattern !== undefined &&
       code !== "broker_unavailable" &&
       this.#requests.answer(detail, (w) =>
-        w.reject(new MillraceError(code, undefined, joins ? { tenant, channel: pattern } : { tenant, pattern })),
+        w.reject(new MillraceError(code, why, joins ? { tenant, channel: pattern } : { tenant, pattern })),
       );
     // What ends the connection is told as the error of that.
-    if (!refused && !/^(token_|unauthorized|forbidden|closed_by)/.test(code)) this.#owner.errorLine(this, code, detail);
+    if (!refused && !/^(token_|unauthorized|forbidden|closed_by)/.test(code))
+      this.#owner.errorLine(this, code, detail, why);
     // These leave nothing to wait for, and a close that follows may be late.
     if (code === "token_revoked" || code === "token_expired") this.fail(last as MillraceError);
   }

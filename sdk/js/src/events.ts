@@ -12,6 +12,14 @@ export interface Place {
 /** Why a client moves: the edge drains, the token is another one, or WebTransport can be had again. */
 export type MoveReason = "drain" | "token" | "transport";
 
+/**
+ * Why messages may be missing: `expired`, a limit of the history has removed some; `purged`, somebody has; `late`, they
+ * were later than the history allows; `lost`, the edge has lost some; `behind`, it could not be proved that none are
+ * missing; `no_right`, the token may not read the past: a grant's `history` lacks the pattern; `no_history`, the edge
+ * keeps none; `unknown`.
+ */
+export type GapReason = "expired" | "purged" | "late" | "lost" | "behind" | "no_right" | "no_history" | "unknown";
+
 /** The events of a client, see docs/clients.md. Times are milliseconds. */
 export interface ClientEvents {
   /** The first connection cannot be had yet; the client tries again after the delay. attempt counts from 2. */
@@ -23,14 +31,13 @@ export interface ClientEvents {
   reconnected: Place & { readonly away: number; readonly complete: boolean };
   /**
    * Messages of a subscription with a history may be missing, before this position; undefined: the edge,
-   * or the token, gives no messages of the past. Then code may say why: `permission_denied` (a grant's
-   * allow_channels_history does not have the pattern) or `no_history`.
+   * or the token, gives no messages of the past. See GapReason.
    */
   gap: {
     readonly tenant: string;
     readonly pattern: string;
     readonly before: string | undefined;
-    readonly code: ErrorCode | undefined;
+    readonly reason: GapReason;
   };
   /** The connection brings nothing any more; another one is looked for beside it. */
   suspect: Place;
@@ -38,7 +45,13 @@ export interface ClientEvents {
   recovered: Place & { readonly away: number };
   moving: Place & { readonly reason: MoveReason };
   moved: Place & { readonly reason: MoveReason };
-  publishError: { readonly tenant: string; readonly channel: string; readonly code: ErrorCode };
+  /** why: what the token allows in place of it, if the edge says so. */
+  publishError: {
+    readonly tenant: string;
+    readonly channel: string;
+    readonly code: ErrorCode;
+    readonly why?: string;
+  };
   /**
    * The connection is lost or replaced, and nothing has proved that the edge has read this many publishes that were
    * sent on it, of those that are not confirmed: they may be lost, or come late. It comes right before `disconnected`,
@@ -56,9 +69,18 @@ export interface ClientEvents {
     readonly code: ErrorCode;
   };
   slowConsumer: { readonly dropped: number };
-  egressLimited: { readonly delay: number };
+  /**
+   * The edge holds back for so many milliseconds, because of a limit of its own: `in` is what this client publishes,
+   * `out` what it gets. Once a minute at most.
+   */
+  limited: { readonly direction: "in" | "out"; readonly delay: number };
   linkDown: { readonly edge: string };
   linkUp: { readonly edge: string };
+  /**
+   * A subscription has ended by `unsubscribe`, or with the client, before the application took so many messages to one
+   * connection: nobody else gets them. `drain` gives them out.
+   */
+  discarded: { readonly tenant: string; readonly pattern: string; readonly count: number };
   queueFull: { readonly tenant: string; readonly pattern: string; readonly dropped: number };
   /** cause: of a token provider that failed, with the code `token_provider`. */
   edgeError: { readonly code: ErrorCode; readonly detail: string; readonly cause?: unknown };
@@ -75,7 +97,7 @@ export type EventHandlers = { readonly [E in EventName]?: EventHandler<E> | unde
 type AnyHandler = (event: never) => unknown;
 
 const names =
-  "connecting connected disconnected reconnecting reconnected gap suspect recovered moving moved publishError publishUnknown subscriptionError slowConsumer egressLimited linkDown linkUp queueFull edgeError roundTrip closed";
+  "connecting connected disconnected reconnecting reconnected gap suspect recovered moving moved publishError publishUnknown subscriptionError slowConsumer limited discarded linkDown linkUp queueFull edgeError roundTrip closed";
 const MAX_WAITING = 1024; // events
 
 /** Events calls handlers, one event after the other, and never within the caller of emit. */

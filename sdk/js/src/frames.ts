@@ -65,16 +65,23 @@ export interface Delivered<T> {
   position?: string | undefined;
   /** The subject of the token that published it; empty: it has none, or is not told. */
   sender: string;
+  /** It was published to one connection, which is this one. */
+  toOne: boolean;
+  /** This connection has published it, with this key, which is empty if it had none. */
+  own: Uint8Array | undefined;
 }
 
 // The bits of the fields of a frame with the tag 4.
 const HAS_POSITION = 1;
 const HAS_SENDER = 2;
+const TO_ONE = 4; // no bytes
+const HAS_OWN = 8;
 const POSITION = 24; // bytes
 const MAX_SENDER = 128; // bytes
+const MAX_KEY = 64; // bytes
 
 // The bits that may stand behind a tag.
-const known: { readonly [tag: number]: number } = { 4: HAS_POSITION | HAS_SENDER, 5: 7 };
+const known: { readonly [tag: number]: number } = { 4: HAS_POSITION | HAS_SENDER | TO_ONE | HAS_OWN, 5: 7 };
 
 /** isUnknownFrame says whether a frame is of a later version, by its tag or a bit: clients ignore it. */
 export function isUnknownFrame(b: Uint8Array, start: number, end: number): boolean {
@@ -108,8 +115,19 @@ export class DeliverDecoder<T> {
     if (start === end || b[start] === 5 || isUnknownFrame(b, start, end)) broken();
     let position: string | undefined;
     let sender = "";
+    let own: Uint8Array | undefined;
+    let fields = 0;
+    // field takes a length and so many bytes, and returns where they begin: they end with start.
+    const field = (max: number): number => {
+      short(start + 2);
+      const from = start + 2;
+      start = from + (b[start + 1] as number) - 1;
+      if (start - from >= max) broken();
+      short(start + 1);
+      return from;
+    };
     if (b[start] === 4) {
-      const fields = size(start) & 0xff;
+      fields = size(start) & 0xff;
       if (fields === 0) broken();
       start++;
       if (fields & HAS_POSITION) {
@@ -118,13 +136,10 @@ export class DeliverDecoder<T> {
         start += POSITION;
       }
       if (fields & HAS_SENDER) {
-        short(start + 2);
-        const from = start + 2;
-        start = from + (b[start + 1] as number) - 1;
-        if (start - from >= MAX_SENDER) broken();
-        short(start + 1);
+        const from = field(MAX_SENDER);
         sender = this.#senders.of(b, from, start + 1, () => decodeText(b.subarray(from, start + 1)));
       }
+      if (fields & HAS_OWN) own = b.slice(field(MAX_KEY), start + 1);
     }
     const stored = position !== undefined;
     const channel = start + 3 + size(start + 1);
@@ -156,6 +171,8 @@ export class DeliverDecoder<T> {
     });
     last.position = position;
     last.sender = sender;
+    last.toOne = (fields & TO_ONE) !== 0;
+    last.own = own;
     return last;
   }
 }

@@ -1,7 +1,8 @@
 import { publishConfirmed } from "./confirm.js";
 import { Confirms } from "./confirms.js";
 import type { Connection } from "./connection.js";
-import type { ErrorCode, MillraceError } from "./errors.js";
+import type { MillraceError } from "./errors.js";
+import type { GapReason } from "./events.js";
 import type { Delivered } from "./frames.js";
 import { checkedFrom, History, type HistoryFrom } from "./history.js";
 import { historyLine, type Reached } from "./history-lines.js";
@@ -15,9 +16,13 @@ import { backOff } from "./timers.js";
 
 type Conn = Connection<Readers>;
 
+const reasons = new Set<string>(["expired", "purged", "late", "lost", "behind", "no_right", "no_history"]);
+const NEWEST = 1024; // positions of own publishes
+
 /** Histories are the subscriptions with a history of a session, and its confirmed publishes. */
 export class Histories implements Part {
   readonly #s: SessionState;
+  readonly #own = new Map<string, Uint8Array>(); // the keys of the newest own publishes, by position
 
   constructor(s: SessionState) {
     this.#s = s;
@@ -27,12 +32,18 @@ export class Histories implements Part {
     return new History(checkedFrom(history, pattern));
   }
 
-  publish(
+  async publish(
     encode: (id: number) => Uint8Array<ArrayBuffer>,
-    keyed: boolean,
+    key: Uint8Array,
+    toOne: boolean,
     about: { tenant: string; channel: string },
   ): Promise<string | undefined> {
-    return publishConfirmed(this.#s, encode, keyed, about);
+    const position = await publishConfirmed(this.#s, encode, key, toOne, about);
+    if (position !== undefined) {
+      this.#own.set(position, key);
+      if (this.#own.size > NEWEST) this.#own.delete(this.#own.keys().next().value as string);
+    }
+    return position;
   }
 
   confirms(): Confirms {
@@ -55,7 +66,7 @@ export class Histories implements Part {
   }
 
   stored(from: Conn, m: Delivered<Readers>, position: string): void {
-    const { tenant, channel, payload, route, sender } = m;
+    const { tenant, channel, payload, route, sender, own = this.#own.get(position) } = m;
     const { patterns } = route;
     const pattern = patterns[0] as string;
     const interest = this.#s.subscriber.interests.of(tenant, pattern);
@@ -63,7 +74,9 @@ export class Histories implements Part {
     if (!interest || !history?.takes(from, position)) return;
     history.from = position;
     const sub = interest.subs[0];
-    const room = sub?.pushStored(new Message(tenant, channel, payload, pattern, patterns, false, position, sender));
+    const room = sub?.pushStored(
+      new Message(tenant, channel, payload, pattern, patterns, false, position, sender, own),
+    );
     if (room === false && this.#s.subscriber.interests.has(interest)) {
       history.pause();
       void from.leave(interest.name);
@@ -80,7 +93,8 @@ export class Histories implements Part {
     if (history.on !== from || !history.open) {
       // What a full queue leaves at the edge begins again later. But the edge also says so late
       // that something is missing among what the queue has, and may not find it again.
-      if (kind === "GAP" && history.paused && from === this.#s.current) this.#gap(tenant, pattern, position);
+      if (kind === "GAP" && history.paused && from === this.#s.current)
+        this.#gap(tenant, pattern, position, line.reason);
       return;
     }
     // A store that does not know the position goes back, as GAP says.
@@ -90,7 +104,7 @@ export class Histories implements Part {
     }
     if (kind === "GAP") {
       history.told = true; // before what follows it; OK:RSUB says again that there was one
-      this.#gap(tenant, pattern, position);
+      this.#gap(tenant, pattern, position, line.reason);
     } else if (kind === "OK:RSUB") {
       this.#s.subscriber.confirm(interest);
       if (line.how === "gap" && !history.told) this.#gap(tenant, pattern, position);
@@ -98,9 +112,14 @@ export class Histories implements Part {
     }
   }
 
-  #gap(tenant: string, pattern: string, before?: string, code?: ErrorCode): void {
+  #gap(tenant: string, pattern: string, before?: string, reason = "unknown"): void {
     this.#s.gaps = true;
-    this.#s.events.emit("gap", { tenant, pattern, before, code });
+    this.#s.events.emit("gap", {
+      tenant,
+      pattern,
+      before,
+      reason: reasons.has(reason) ? (reason as GapReason) : "unknown",
+    });
   }
 
   wasRead(sub: Subscription): void {

@@ -3,19 +3,21 @@
 /** A line that says how far an RSUB has come. */
 export type Reached =
   | { kind: "OK:RSUB"; tenant: string; pattern: string; position: string; how: "complete" | "gap" }
-  | { kind: "AT" | "GAP"; tenant: string; pattern: string; position: string };
+  | { kind: "AT" | "GAP"; tenant: string; pattern: string; position: string; reason?: string };
 
 /** A line of an edge with histories. */
 export type HistoryLine = Reached | { kind: "OK:PUB"; id: number; position?: string };
 
-const stored = /^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::(complete|gap))?$/;
+const stored = /^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::([a-z_]+))?$/;
 const published = /^OK:PUB:(0|[1-9]\d{0,9})(?::([^:]+))?$/;
 
 /** historyLine parses a line of the feature history; undefined: it is none. */
 export function historyLine(line: string): HistoryLine | undefined {
   const [, kind, tenant = "", pattern = "", position = "", how] = stored.exec(line) ?? [];
-  if (kind && isPosition(position) && (kind === "OK:RSUB") === (how !== undefined)) {
-    return (how ? { kind, tenant, pattern, position, how } : { kind, tenant, pattern, position }) as HistoryLine;
+  if (kind && isPosition(position)) {
+    const about = { kind, tenant, pattern, position };
+    if (kind === "OK:RSUB") return /^(complete|gap)$/.test(`${how}`) ? ({ ...about, how } as HistoryLine) : undefined;
+    if (how === undefined || kind === "GAP") return (how ? { ...about, reason: how } : about) as HistoryLine;
   }
   const [, id, at] = published.exec(line) ?? [];
   if (id === undefined || Number(id) > 0xffffffff || (at !== undefined && !isPosition(at))) return undefined;

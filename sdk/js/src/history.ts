@@ -1,7 +1,6 @@
 // Subscriptions with a history (docs/clients.md, Histories).
-
 import { badOption } from "./bad-option.js";
-import type { ErrorCode } from "./errors.js";
+import type { GapReason } from "./events.js";
 import { isPosition } from "./history-lines.js";
 
 /**
@@ -62,8 +61,8 @@ export class History {
   }
 
   /** Why the edge gives nothing of the past; undefined: it does. */
-  get refusal(): ErrorCode | undefined {
-    if (this.forbidden) return "permission_denied";
+  get refusal(): GapReason | undefined {
+    if (this.forbidden) return "no_right";
     return this.plain ? "no_history" : undefined;
   }
 

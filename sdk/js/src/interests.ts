@@ -17,6 +17,10 @@ export interface Interest {
   waiting: { resolve(): void; reject(err: MillraceError): void }[];
   /** Of a subscription with a history, which is the only one. */
   readonly history: History | undefined;
+  /** How many messages to one connection each connection may still bring. */
+  readonly credit: WeakMap<object, number>;
+  /** Those that came after the last subscription had ended. */
+  lost: number;
 }
 
 /** Who gets the messages with some patterns: good while tenant and version are the same. */
@@ -26,9 +30,14 @@ export interface Readers {
   readonly interests: readonly Interest[];
 }
 
+/** A message, of which some parts may be left out. */
+export type Given = Pick<Delivered<Readers>, "tenant" | "channel" | "payload" | "route" | "sender"> &
+  Partial<Pick<Delivered<Readers>, "own" | "toOne">>;
+
 /** Interests are the subscriptions of a client, by pattern. */
 export class Interests {
   readonly #all = new Map<string, Interest>();
+  readonly #ending = new Map<string, Interest>(); // those that are left: until the edge has answered, more may come
   #version = 0;
 
   get all(): Interest[] {
@@ -41,7 +50,17 @@ export class Interests {
     const name = `${tenant}:${pattern}`;
     const known = this.#all.get(name);
     const { history } = sub;
-    const interest = known ?? { name, tenant, pattern, subs: [], confirmed: false, waiting: [], history };
+    const interest = known ?? {
+      name,
+      tenant,
+      pattern,
+      subs: [],
+      confirmed: false,
+      waiting: [],
+      history,
+      credit: new WeakMap(),
+      lost: 0,
+    };
     interest.subs.push(sub);
     this.#all.set(name, interest);
     this.#version++;
@@ -67,20 +86,45 @@ export class Interests {
     return interest.subs.length === 0 && this.drop(interest) ? interest : undefined;
   }
 
-  /** drop forgets an interest, and says whether it was there. */
+  /** drop forgets an interest, and says whether it was there. What still comes is given to its subscriptions until ended. */
   drop(interest: Interest): boolean {
     this.#version++;
-    return this.#all.get(interest.name) === interest && this.#all.delete(interest.name);
+    const was = this.has(interest) && this.#all.delete(interest.name);
+    if (was) this.#ending.set(interest.name, interest);
+    return was;
   }
 
-  /** dispatch gives a message to its subscriptions; late as in Message. */
-  dispatch(m: Pick<Delivered<Readers>, "tenant" | "channel" | "payload" | "route" | "sender">, late = false): void {
-    const { tenant, channel, payload, route, sender } = m;
+  /** ended is for an interest of which nothing comes any more. */
+  ended(interest: Interest): void {
+    this.#version++;
+    if (this.#ending.get(interest.name) === interest) this.#ending.delete(interest.name);
+  }
+
+  /** dispatch gives a message of a connection to its subscriptions; late as in Message. */
+  dispatch(m: Given, late = false, from?: object): void {
+    const { tenant, channel, payload, route, sender, own, toOne = false } = m;
     const readers =
       route.note?.tenant === tenant && route.note.version === this.#version ? route.note : this.#find(tenant, route);
-    for (const { pattern, subs, history } of readers.interests) {
+    for (const interest of readers.interests) {
+      const { pattern, subs, history, credit } = interest;
       if (history && !history.plain) continue; // its messages have positions
-      const message = new Message(tenant, channel, payload, pattern, route.patterns, late, undefined, sender);
+      if (toOne) {
+        const left = from && credit.get(from);
+        if (left) credit.set(from, left - 1);
+        if (subs.length === 0) interest.lost++;
+      }
+      const message = new Message(
+        tenant,
+        channel,
+        payload,
+        pattern,
+        route.patterns,
+        late,
+        undefined,
+        sender,
+        own,
+        toOne,
+      );
       if (subs.length === 1) (subs[0] as Subscription).push(message);
       else for (const sub of [...subs]) sub.push(message);
     }
@@ -88,7 +132,7 @@ export class Interests {
 
   #find(tenant: string, route: Route<Readers>): Readers {
     const interests = route.patterns
-      .map((pattern) => this.#all.get(`${tenant}:${pattern}`))
+      .map((pattern) => this.#all.get(`${tenant}:${pattern}`) ?? this.#ending.get(`${tenant}:${pattern}`))
       .filter((i) => i !== undefined);
     route.note = { tenant, version: this.#version, interests };
     return route.note;

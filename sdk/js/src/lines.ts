@@ -7,7 +7,10 @@ export type ServerLine =
   | { kind: "LINK"; up: boolean }
   | { kind: "FEATURES"; features: string }
   | { kind: "OK"; verb: string; tenant: string; pattern: string }
-  | { kind: "ERR"; code: string; detail: string };
+  | { kind: "ERR"; code: string; detail: string; denial?: Denial; names?: string[] };
+
+/** Why an edge denies a permission: what the token allows there, which tenants it has, or by whom. */
+export type Denial = "allowed" | "tenants" | "by";
 
 // Made when they are needed: Jest's jsdom and some versions of React Native lack them, and may get them later.
 let encoder: TextEncoder | undefined;
@@ -67,9 +70,24 @@ export function parseServerLine(line: string): ServerLine {
   const err = /^ERR:([a-z_]+)(?::(.+))?$/su.exec(line);
   if ((ok || err) && (line.length <= MAX_LINE / 3 || encodeText(line).length <= MAX_LINE) && !line.endsWith("\n")) {
     if (ok) return { kind: "OK", verb: ok[1] as string, tenant: ok[2] as string, pattern: ok[3] as string };
-    if (err) return { kind: "ERR", code: err[1] as string, detail: err[2] ?? "" };
+    if (err) return denied(err[1] as string, err[2] ?? "");
   }
   throw new MillraceError("protocol", "a line that is none");
+}
+
+function denied(code: string, text: string): ServerLine {
+  const [, detail, denial, names] =
+    (code === "permission_denied" && /^(.*):(allowed|tenants|by)=([^:]*)(?::connection=.*)?$/s.exec(text)) || [];
+  if (detail === undefined) return { kind: "ERR", code, detail: text };
+  return { kind: "ERR", code, detail, denial: denial as Denial, names: names ? names.split(",") : [] };
+}
+
+/** whyDenied says in a sentence why an edge denies a permission; undefined: it does not say. */
+export function whyDenied({ denial, names = [] }: { denial?: Denial; names?: string[] }): string | undefined {
+  const all = names.join(", ");
+  if (denial === "allowed") return all ? `the token allows there only ${all}` : "the token allows nothing there";
+  if (denial === "tenants") return `the token is for the tenants ${all}`;
+  return denial && "a hook of the edge refuses it";
 }
 
 /** knownLine is parseServerLine, but returns undefined for a line that this client does not know. */

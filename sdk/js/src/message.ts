@@ -1,5 +1,10 @@
 let decoder: TextDecoder | undefined;
 
+function utf8(bytes: Uint8Array): string {
+  decoder ??= new TextDecoder("utf-8", { ignoreBOM: true });
+  return decoder.decode(bytes);
+}
+
 /** A message that a subscription got. */
 export class Message {
   readonly tenant: string;
@@ -25,6 +30,14 @@ export class Message {
    */
   readonly sender: string;
 
+  /** This client has published it on the connection that brought it, or has been told of its position. */
+  readonly own: boolean;
+
+  /** It was published to one connection, with the delivery `one-nearest` or `one-random`, and this client has taken it. */
+  readonly toOne: boolean;
+
+  readonly #key: Uint8Array | undefined;
+
   /** @internal */
   constructor(
     tenant: string,
@@ -35,6 +48,8 @@ export class Message {
     late: boolean,
     position?: string,
     sender = "",
+    own?: Uint8Array,
+    toOne = false,
   ) {
     this.tenant = tenant;
     this.channel = channel;
@@ -44,6 +59,14 @@ export class Message {
     this.late = late;
     this.position = position;
     this.sender = sender;
+    this.own = own !== undefined;
+    this.toOne = toOne;
+    this.#key = own;
+  }
+
+  /** The key with which this client has published it; undefined: it had none, or is not its own. */
+  get key(): string | undefined {
+    return this.#key?.length ? utf8(this.#key) : undefined;
   }
 
   /** When the message was stored; undefined without a history. */
@@ -53,8 +76,7 @@ export class Message {
 
   /** The payload as UTF-8, a leading U+FEFF included. */
   text(): string {
-    decoder ??= new TextDecoder("utf-8", { ignoreBOM: true });
-    return decoder.decode(this.payload);
+    return utf8(this.payload);
   }
 
   /** The payload as JSON; throws a SyntaxError if it is none. */

@@ -1,7 +1,7 @@
 import type { Connection } from "./connection.js";
 import { MillraceError } from "./errors.js";
 import type { Delivered } from "./frames.js";
-import type { Readers } from "./interests.js";
+import type { Given, Readers } from "./interests.js";
 import type { KeepAlive, Watched } from "./keepalive.js";
 import { Liveness } from "./liveness.js";
 import type { Merger } from "./merger.js";
@@ -62,7 +62,7 @@ export class MovingSession extends Session implements Mover, Sleeper {
   }
 
   override delivered(from: Conn, m: Message): void {
-    if (m.position !== undefined) return super.delivered(from, m);
+    if (m.position !== undefined || m.toOne) return super.delivered(from, m); // no other connection brings the same
     if (!this.merger) return this.#give(m);
     const time = now();
     if (from === this.next) {
@@ -79,7 +79,7 @@ export class MovingSession extends Session implements Mover, Sleeper {
   }
 
   // #give gives a message to the application, unless a trail has given it.
-  #give(m: Omit<Message, "route"> & { readonly route: Message["route"] }): void {
+  #give(m: Given): void {
     if (!this.trail || this.trail.fromCurrent(m)) this.subscriber.interests.dispatch(m);
   }
 
@@ -177,7 +177,7 @@ export class MovingSession extends Session implements Mover, Sleeper {
     this.openGate(undefined);
     this.#giveHeld();
     void current?.close();
-    void this.histories?.resume(next);
+    this.#resume(next);
   }
 
   takeOver(from: Conn, to: Conn): void {
@@ -202,7 +202,12 @@ export class MovingSession extends Session implements Mover, Sleeper {
     this.events.emit("recovered", { ...this.place, away });
     this.#giveHeld();
     this.openGate(undefined);
-    void this.histories?.resume(to);
+    this.#resume(to);
+  }
+
+  #resume(c: Conn): void {
+    void this.histories?.resume(c);
+    this.subscriber.follow();
   }
 
   keepCurrent(): void {

@@ -30,7 +30,8 @@ export interface Histories {
   /** publish publishes a frame, which encode makes with an id, and resolves with its position. */
   publish(
     encode: (id: number) => Uint8Array<ArrayBuffer>,
-    keyed: boolean,
+    key: Uint8Array,
+    toOne: boolean,
     about: { tenant: string; channel: string },
   ): Promise<string | undefined>;
 }

@@ -17,7 +17,7 @@ export class Queue<T> {
     return this.#size >= this.#limit;
   }
 
-  /** push appends; the queue must not be full. */
+  /** push appends, also where it is full. */
   push(value: T): void {
     const ring = this.#ring;
     if (this.#size === ring.length) {
@@ -35,6 +35,18 @@ export class Queue<T> {
     this.#head = (this.#head + 1) & (this.#ring.length - 1);
     this.#size--;
     return value;
+  }
+
+  /** drop removes the oldest that fits, and says whether there was one. */
+  drop(fits: (value: T) => boolean): boolean {
+    const at = (i: number): number => (this.#head + i) & (this.#ring.length - 1);
+    for (let i = 0; i < this.#size; i++) {
+      if (!fits(this.#ring[at(i)] as T)) continue;
+      for (; i > 0; i--) this.#ring[at(i)] = this.#ring[at(i - 1)];
+      this.shift();
+      return true;
+    }
+    return false;
   }
 
   clear(): void {

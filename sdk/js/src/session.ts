@@ -16,6 +16,7 @@ import { TokenSource } from "./token.js";
 
 type Conn = Connection<Readers>;
 
+const MINUTE = 60_000; // ms
 const LEAVING = 2000; // ms until the edge has handled what was sent
 
 /** What a session has beside the core. */
@@ -171,13 +172,16 @@ export class Session extends SessionState implements Owner<Readers>, Maker {
     if (from === this.current) this.moveIfDue();
   }
 
-  errorLine(from: Conn, code: string, detail: string): void {
+  errorLine(from: Conn, code: string, detail: string, why?: string): void {
     this.presences?.ended(from, code, detail);
     const [, tenant, channel] = /^PUB:([^:]+):(.+)$/s.exec(detail) ?? [];
     if (code === "slow_consumer") this.events.emit("slowConsumer", { dropped: Number(detail) });
-    else if (code === "egress_limited") this.events.emit("egressLimited", { delay: Number(detail) * 1000 });
-    else if (tenant && channel && code !== "broker_unavailable") {
-      this.events.emit("publishError", { tenant, channel, code });
+    else if (/^(in|e)gress_limited$/.test(code)) {
+      this.limitedUntil = now() + MINUTE;
+      const direction = code[0] === "i" ? "in" : "out";
+      this.events.emit("limited", { direction, delay: Number(detail) * 1000 });
+    } else if (tenant && channel && code !== "broker_unavailable") {
+      this.events.emit("publishError", { tenant, channel, code, ...(why && { why }) });
     } else this.events.emit("edgeError", { code, detail });
   }
 

@@ -39,6 +39,8 @@ export abstract class SessionState implements Connections {
   reconnecting = false;
   place: Place = { edge: "", transport: "websocket" };
   rtt: number | undefined;
+  /** Until when the edge is known to hold back, in milliseconds of now. */
+  limitedUntil = 0;
   /** When the connection was complete, for the back-off. */
   since = 0;
   attempts = 0;
@@ -91,7 +93,7 @@ export abstract class SessionState implements Connections {
   // Of Owner
 
   delivered(from: Conn, m: Delivered<Readers>): void {
-    if (m.position === undefined) this.subscriber.interests.dispatch(m);
+    if (m.position === undefined) this.subscriber.interests.dispatch(m, false, from);
     else this.histories?.stored(from, m, m.position);
   }
 

@@ -28,6 +28,7 @@ export class Subscriber implements Keeper {
   /** The SUBs without an answer. */
   readonly asking: Set<Promise<void>> = new Set();
   readonly #s: Connections;
+  readonly #draining = new Set<Subscription>();
 
   constructor(s: Connections) {
     this.#s = s;
@@ -57,6 +58,7 @@ export class Subscriber implements Keeper {
       else {
         await this.#confirmed(c, interest);
         this.confirm(interest);
+        this.credit(interest);
       }
     } catch (err) {
       const error = asError(err, "internal", "a fault of this client");
@@ -98,6 +100,7 @@ export class Subscriber implements Keeper {
     if (hasConfirmed(interest)) this.#s.events.emit("subscriptionError", { tenant, pattern, code: error.code });
     for (const sub of subs) sub.end(error);
     for (const { reject } of waiting.splice(0)) reject(error);
+    this.interests.ended(interest);
   }
 
   async subscribe(sub: Subscription): Promise<void> {
@@ -127,12 +130,59 @@ export class Subscriber implements Keeper {
 
   async leave(sub: Subscription): Promise<void> {
     const interest = this.interests.remove(sub);
-    if (!interest) return;
+    if (interest) await this.#leave(interest);
+  }
+
+  async drain(sub: Subscription): Promise<void> {
+    this.#draining.add(sub);
+    void sub.ended.then(() => this.#draining.delete(sub));
+    const interest = this.interests.of(sub.tenant, sub.pattern);
+    if (interest?.subs.length !== 1 || interest.subs[0] !== sub) return this.leave(sub); // others take what comes
+    if (this.interests.drop(interest)) await this.#leave(interest);
+  }
+
+  /** drainAll resolves when the application has taken all that its subscriptions have received. */
+  async drainAll(): Promise<void> {
+    for (const { subs } of this.interests.all) for (const sub of [...subs]) void sub.drain();
+    await Promise.all([...this.#draining].map(({ ended }) => ended));
+  }
+
+  // #leave ends an interest, and resolves when nothing of it comes any more.
+  async #leave(interest: Interest): Promise<void> {
     for (const { resolve } of interest.waiting.splice(0)) resolve(); // its queue was full before the answer
-    const { name, history } = interest;
+    const { name, tenant, pattern, history } = interest;
     const left = [this.#s.current, this.#s.next].filter((c) => c?.forget(name) || (c && history?.on === c));
     const answers = left.map((c) => (c as Conn).leave(name));
     await (this.#s.suspected && answers.length > 0 ? Promise.race(answers) : Promise.all(answers));
+    this.interests.ended(interest);
+    this.discarded({ tenant, pattern }, interest.lost);
+  }
+
+  /** credit lets the current connection bring more messages to one connection, if there is room for half of a queue. */
+  credit(interest: Interest): void {
+    const { current: c, leaving } = this.#s;
+    const { name, subs, history } = interest;
+    if (!c?.alive || leaving || history || !c.confirmed.has(name) || !c.features?.includes("work_queue")) return;
+    const left = interest.credit.get(c) ?? 0;
+    const queue = Math.min(...subs.map((sub) => sub.window));
+    const n = queue - left - Math.max(...subs.map((sub) => sub.jobs));
+    if (n < 1 || 2 * n < queue) return;
+    interest.credit.set(c, left + n);
+    c.tell(`CREDIT:${name}:${n}`);
+  }
+
+  /** follow gives credit to a connection that has become the current one. */
+  follow(): void {
+    for (const interest of this.interests.all) this.credit(interest);
+  }
+
+  took({ tenant, pattern }: Subscription): void {
+    const interest = this.interests.of(tenant, pattern);
+    if (interest) this.credit(interest);
+  }
+
+  discarded({ tenant, pattern }: Pick<Interest, "tenant" | "pattern">, count: number): void {
+    if (count > 0) this.#s.events.emit("discarded", { tenant, pattern, count });
   }
 
   wasRead(sub: Subscription): void {
@@ -149,6 +199,7 @@ export class Subscriber implements Keeper {
       this.interests.drop(interest);
       for (const sub of interest.subs) sub.end(error);
       for (const { reject } of interest.waiting.splice(0)) reject(error ?? gone);
+      this.interests.ended(interest);
     }
   }
 }

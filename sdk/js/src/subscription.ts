@@ -12,7 +12,13 @@ const TELL_EVERY = 1000; // ms, what a full queue has lost
 export interface Keeper {
   /** Leaves the edge, if this was the last subscription to the pattern. */
   leave(sub: Subscription): Promise<void>;
+  /** Leaves the edge likewise, and still gets what the edge has sent before it answers. */
+  drain(sub: Subscription): Promise<void>;
   queueFull(sub: Subscription, dropped: number): void;
+  /** So many messages to one connection will never be taken. */
+  discarded(sub: Subscription, count: number): void;
+  /** A message to one connection was taken. */
+  took(sub: Subscription): void;
   /** The queue of one with a history, which was full, has been read. */
   wasRead(sub: Subscription): void;
 }
@@ -23,6 +29,7 @@ export interface SubscriptionConfig {
   readonly queue: number;
   readonly queuePolicy: QueuePolicy;
   readonly history: History | undefined;
+  readonly echo: boolean;
 }
 
 interface Reader {
@@ -46,6 +53,11 @@ export class Subscription implements AsyncIterable<Message> {
   readonly #config: SubscriptionConfig;
   readonly #queue: Queue<Message>;
   readonly #readers: Reader[] = [];
+  /** Messages to one connection that wait, or whose calls have not returned. @internal */
+  jobs = 0;
+  #calls = 0; // of the callback that have not returned
+  #busy = false; // the application has not asked for the next one yet
+  #drained = false; // nothing more comes
   #over = false;
   #error: MillraceError | undefined;
   #settle!: (error: MillraceError | undefined) => void;
@@ -78,13 +90,35 @@ export class Subscription implements AsyncIterable<Message> {
     return this.#queue.size === 0 ? this.#reached : this.#read;
   }
 
+  /** How many messages to one connection it takes before any of them was read. @internal */
+  get window(): number {
+    return this.#config.queue;
+  }
+
   /**
    * Ends the subscription: no message is given from now on, not even one that waits. Resolves when
-   * the edge has ended it, too.
+   * the edge has ended it, too. What waited and was to one connection is lost, and the event `discarded` counts it:
+   * see drain.
    */
   async unsubscribe(): Promise<void> {
     this.end(undefined);
     await this.#keeper.leave(this);
+  }
+
+  /**
+   * Ends the subscription without loss: the edge sends nothing new, what was received is still given out, and then a
+   * loop over the subscription ends. Resolves when the application has taken all: when its loop has ended, or the calls
+   * of its callback have returned. So a loop does not await it.
+   */
+  async drain(): Promise<void> {
+    await this.#keeper.drain(this);
+    this.#drained = true;
+    this.#endDrained();
+    await this.ended;
+  }
+
+  #endDrained(): void {
+    if (this.#drained && this.#queue.size === 0 && this.#calls === 0 && !this.#busy) this.end(undefined);
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Message, undefined> {
@@ -96,11 +130,14 @@ export class Subscription implements AsyncIterable<Message> {
       next: () => {
         if (done) return Promise.resolve({ done, value: undefined });
         const message = this.#queue.shift();
+        this.#busy = message !== undefined;
         if (message) {
+          this.#took(message);
           this.#read = message.position ?? this.#read;
           if (this.history?.paused && this.#queue.size * 2 <= this.#config.queue) this.#keeper.wasRead(this);
           return Promise.resolve({ done: false, value: message });
         }
+        this.#endDrained();
         if (!this.#over) return new Promise((resolve, reject) => void this.#readers.push({ resolve, reject }));
         done = true;
         return this.#error ? Promise.reject(this.#error) : Promise.resolve({ done, value: undefined });
@@ -117,22 +154,49 @@ export class Subscription implements AsyncIterable<Message> {
   #give(message: Message): boolean {
     const { onMessage } = this.#config;
     if (onMessage) {
+      this.#calls++;
+      let result: unknown;
       try {
-        const result = onMessage(message);
-        if (result instanceof Promise) result.catch(report);
+        result = onMessage(message);
       } catch (err) {
         report(err);
       }
+      if (result instanceof Promise) void result.catch(report).then(() => this.#returned(message));
+      else this.#returned(message);
       return true;
     }
     const reader = this.#readers.shift();
-    reader?.resolve({ done: false, value: message });
-    return reader !== undefined;
+    if (!reader) return false;
+    this.#busy = true;
+    reader.resolve({ done: false, value: message });
+    this.#took(message);
+    return true;
+  }
+
+  #returned(message: Message): void {
+    this.#calls--;
+    this.#took(message);
+    this.#endDrained();
+  }
+
+  #took({ toOne }: Message): void {
+    if (!toOne) return;
+    this.jobs--;
+    this.#keeper.took(this);
+  }
+
+  // #own says whether a message is left out, as the client's own.
+  #own({ own, toOne }: Message): boolean {
+    return own && !toOne && !this.#config.echo;
   }
 
   /** pushStored is push for a message with a position, of which none is dropped. It says whether there is room for more. @internal */
   pushStored(message: Message): boolean {
     if (this.#over) return true;
+    if (this.#own(message)) {
+      this.#reached = message.position;
+      return true;
+    }
     const given = this.#give(message);
     if (!given && this.#queue.full) {
       this.#endFull();
@@ -156,14 +220,14 @@ export class Subscription implements AsyncIterable<Message> {
 
   /** @internal */
   push(message: Message): void {
-    if (this.#over || this.#give(message)) return;
+    const { toOne } = message;
+    if (this.#over || this.#own(message)) return;
+    if (toOne) this.jobs++;
+    if (this.#give(message)) return;
     const { queuePolicy } = this.#config;
-    if (!this.#queue.full) return this.#queue.push(message);
+    if (toOne || !this.#queue.full) return this.#queue.push(message); // credit bounds those to one connection
     if (queuePolicy === "end") return this.#endFull();
-    if (queuePolicy === "drop-oldest") {
-      this.#queue.shift();
-      this.#queue.push(message);
-    }
+    if (queuePolicy === "drop-oldest" && this.#queue.drop((other) => !other.toOne)) this.#queue.push(message);
     this.#dropped++;
     this.#timer ??= setTimeout(() => this.#tell(), Math.max(0, this.#told + TELL_EVERY - now()));
   }
@@ -181,7 +245,10 @@ export class Subscription implements AsyncIterable<Message> {
     if (this.#over) return;
     this.#over = true;
     this.#error = error;
-    if (!error) this.#queue.clear();
+    if (!error) {
+      if (!this.#config.onMessage) this.#keeper.discarded(this, this.jobs);
+      this.#queue.clear();
+    }
     this.#tell();
     for (const reader of this.#readers.splice(0)) {
       if (error) reader.reject(error);

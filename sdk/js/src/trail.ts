@@ -1,11 +1,10 @@
 import type { Connection, Owner } from "./connection.js";
 import type { Delivered } from "./frames.js";
-import type { Readers } from "./interests.js";
+import type { Given, Readers } from "./interests.js";
 import { Late } from "./late.js";
 import { now } from "./timers.js";
 
 type Message = Delivered<Readers>;
-type Kept = Omit<Message, "route"> & { readonly route: Message["route"] };
 
 const LIFE = 15_000; // ms
 const MOST = 60_000; // ms, if it brings something all the time
@@ -18,7 +17,7 @@ const MOST = 60_000; // ms, if it brings something all the time
 export class Trail implements Owner<Readers> {
   readonly #c: Connection<Readers>;
   readonly late: Late<Message["route"]>;
-  readonly #give: (m: Kept) => void;
+  readonly #give: (m: Given) => void;
   readonly #done: () => void;
   #listens = true;
   #held = false;
@@ -34,7 +33,7 @@ export class Trail implements Owner<Readers> {
   constructor(
     c: Connection<Readers>,
     given: readonly { readonly key: string }[],
-    give: (m: Kept) => void,
+    give: (m: Given) => void,
     done: () => void,
     before?: Trail,
   ) {
@@ -50,7 +49,7 @@ export class Trail implements Owner<Readers> {
   }
 
   /** fromCurrent is told of a message that the application is to get from elsewhere, and says whether it does. */
-  fromCurrent(m: Kept): boolean {
+  fromCurrent(m: Given): boolean {
     return this.late.fromCurrent(m, now());
   }
 
@@ -113,6 +112,7 @@ export class Trail implements Owner<Readers> {
 
   delivered(_: Connection<Readers>, m: Message): void {
     if (m.position !== undefined) return; // the current connection goes on behind what was given
+    if (m.toOne) return this.#give(m);
     const idle = this.late.nextDue === undefined;
     const over = this.late.fromTrail(m, now());
     if (over) this.#give(over);

@@ -79,6 +79,16 @@ export class Peer {
     this.#socket.send(deliverFrame("t", channel, text, [pattern]));
   }
 
+  /** deliverOne delivers a message to one connection, and deliverOwn one that this connection has published with a key. */
+  deliverOne(text: string, pattern = "c", channel = "c"): void {
+    this.#socket.send(Buffer.concat([Buffer.from([4, 4]), deliverFrame("t", channel, text, [pattern]).subarray(1)]));
+  }
+
+  deliverOwn(key: string, text: string, toOne = false): void {
+    const fields = Buffer.from([4, toOne ? 12 : 8, key.length, ...Buffer.from(key)]);
+    this.#socket.send(Buffer.concat([fields, deliverFrame("t", "c", text, ["c"]).subarray(1)]));
+  }
+
   /** deliverFrom delivers a message to c that says who has published it; with a number it is stored. */
   deliverFrom(sender: string, text: string, n?: number): void {
     const fields = Buffer.from([4, n === undefined ? 2 : 3]);

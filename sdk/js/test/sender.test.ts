@@ -5,6 +5,7 @@ import { connect } from "../src/node.js";
 import { Edge, Record } from "./edge.js";
 import { type Tried, tried } from "./fixture.js";
 
+const ASKED = "FEATURES:link,work_queue,own,reasons";
 const KNOWS = "FEATURES:link,sender,history";
 
 /** listen subscribes to t:c, and records each message as `sender: text`. */
@@ -26,7 +27,7 @@ async function start(t: TestContext, features: string, sender?: boolean) {
 test("messages say who has published them", async (t) => {
   const { it, peer } = await start(t, KNOWS, true);
   const got = await listen(it);
-  assert.equal(peer.asked, "FEATURES:link,sender");
+  assert.equal(peer.asked, `${ASKED},sender`);
   peer.deliverFrom("alice", "1");
   peer.deliverFrom("Zoë", "2");
   peer.deliverFrom("", "3");
@@ -54,7 +55,7 @@ for (const [name, features, sender] of [
   test(`the sender is empty: ${name}`, async (t) => {
     const { it, peer } = await start(t, features, sender);
     const got = await listen(it);
-    assert.equal(peer.asked, sender ? "FEATURES:link,sender" : "FEATURES:link");
+    assert.equal(peer.asked, sender ? `${ASKED},sender` : ASKED);
     peer.deliver("1");
     await got.until(has(": 1"));
   });
@@ -75,7 +76,7 @@ for (const knows of ["the first", "the second"]) {
     first.send("RECONNECT");
     const second = await b.peer(0);
     await second.until("SUB:t:c");
-    assert.equal(second.asked, "FEATURES:link,sender");
+    assert.equal(second.asked, `${ASKED},sender`);
     const [knowing, other] = knows === "the first" ? [first, second] : [second, first];
     const both = (text: string): void => {
       knowing.deliverFrom("alice", text);
@@ -104,7 +105,7 @@ test("after a loss, the next connection asks again", async (t) => {
   (await edge.peer(0)).kill();
   await it.event("reconnected");
   const second = await edge.peer(1);
-  assert.equal(second.asked, "FEATURES:link,sender");
+  assert.equal(second.asked, `${ASKED},sender`);
   second.deliverFrom("alice", "1");
   await got.until(has("alice: 1"));
 });

@@ -15,8 +15,17 @@ function make(queuePolicy: QueuePolicy, queue = 2) {
     leave: async () => void left++,
     queueFull: (_, dropped) => void told.push(dropped),
     wasRead: () => {},
+    drain: async () => {},
+    discarded: () => {},
+    took: () => {},
   };
-  const sub = new Subscription("t", "c", keeper, { onMessage: undefined, queue, queuePolicy, history: undefined });
+  const sub = new Subscription("t", "c", keeper, {
+    onMessage: undefined,
+    queue,
+    queuePolicy,
+    history: undefined,
+    echo: true,
+  });
   return { sub, told, left: () => left };
 }
 
@@ -134,13 +143,21 @@ test("break unsubscribes", async () => {
 });
 
 test("a subscription with a callback cannot be iterated", () => {
-  const keeper: Keeper = { leave: async () => {}, queueFull: () => {}, wasRead: () => {} };
+  const keeper: Keeper = {
+    leave: async () => {},
+    queueFull: () => {},
+    wasRead: () => {},
+    drain: async () => {},
+    discarded: () => {},
+    took: () => {},
+  };
   const got: string[] = [];
   const sub = new Subscription("t", "c", keeper, {
     onMessage: (m) => void got.push(m.text()),
     queue: 1,
     queuePolicy: "end",
     history: undefined,
+    echo: true,
   });
   for (const text of ["a", "b", "c"]) sub.push(message(text));
   assert.deepEqual(got, ["a", "b", "c"]);

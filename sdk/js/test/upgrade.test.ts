@@ -167,6 +167,7 @@ async function start(t: TestContext) {
       queue: 16,
       queuePolicy: "drop-oldest",
       history: undefined,
+      echo: true,
     }),
   );
   const open = (): Promise<Conn> => session.searcher.open(edge.url, signal);

@@ -45,14 +45,14 @@ test("every file is known here", () => {
     "channel_tokens.json",
     "codes.json",
     "deliver.json",
-    "deliver_own.json", // not read yet
+    "deliver_own.json",
     "future.json", // see future.test.ts
     "lines.json",
     "messages.json",
     "names.json",
     "presence.json",
     "publish.json",
-    "reasons.json", // not read yet
+    "reasons.json",
     "server_lines.json",
     "stream_lines.json",
   ]);
@@ -84,6 +84,14 @@ vectors("server_lines.json", ({ input, expect }) => {
             ? [l.kind, l.up ? "up" : "down"]
             : Object.values(l);
   assert.equal(parts.filter((part) => part !== "").join(":"), line);
+});
+
+vectors("reasons.json", ({ input, expect }) => {
+  const line = decodeText(bytesOf(input));
+  const parse = () => historyLine(line) ?? parseServerLine(line);
+  if (expect.error) return assert.throws(parse, { code: "protocol" });
+  const { connection_id, ...known } = expect;
+  assert.deepEqual(parse(), known);
 });
 
 vectors("codes.json", ({ input, expect }) => {
@@ -121,36 +129,39 @@ vectors("publish.json", ({ input, expect }) => {
 });
 
 const decoder = new DeliverDecoder();
-vectors("deliver.json", ({ input, expect }) => {
-  // In the middle of other bytes, as on a stream, and twice, as the decoder remembers names.
-  const frame = bytesOf(input);
-  const b = new Uint8Array(frame.length + 7).fill(0x61);
-  b.set(frame, 3);
-  assert.equal(isUnknownFrame(b, 3, 3 + frame.length), expect.ignored ?? false);
-  for (let i = 0; i < 2; i++) {
-    if (expect.error) {
-      assert.throws(() => decoder.decode(b, 3, 3 + frame.length), { code: "protocol" });
-      continue;
+for (const file of ["deliver.json", "deliver_own.json"])
+  vectors(file, ({ input, expect }) => {
+    // In the middle of other bytes, as on a stream, and twice, as the decoder remembers names.
+    const frame = bytesOf(input);
+    const b = new Uint8Array(frame.length + 7).fill(0x61);
+    b.set(frame, 3);
+    assert.equal(isUnknownFrame(b, 3, 3 + frame.length), expect.ignored ?? false);
+    for (let i = 0; i < 2; i++) {
+      if (expect.error) {
+        assert.throws(() => decoder.decode(b, 3, 3 + frame.length), { code: "protocol" });
+        continue;
+      }
+      const { tenant, channel, payload, route, position, sender, toOne, own } = decoder.decode(b, 3, 3 + frame.length);
+      const got = { tenant, channel, payload_hex: hex(payload), patterns: route.patterns, position, sender };
+      assert.deepEqual([toOne, own && hex(own)], [expect.to_one ?? false, expect.key_hex]);
+      const { to_one, key_hex, ...rest } = expect;
+      assert.deepEqual(got, {
+        ...rest,
+        tenant: expect.tenant ?? "",
+        channel: expect.channel ?? "",
+        payload_hex: expect.payload_hex ?? "",
+        position: expect.position,
+        sender: expect.sender ?? "",
+      });
+      assert.equal(
+        hex(encodeDeliver(got.tenant, got.channel, payload, got.patterns, position, expect.sender, toOne, own)),
+        hex(frame),
+      );
     }
-    const { tenant, channel, payload, route, position, sender } = decoder.decode(b, 3, 3 + frame.length);
-    const got = { tenant, channel, payload_hex: hex(payload), patterns: route.patterns, position, sender };
-    assert.deepEqual(got, {
-      ...expect,
-      tenant: expect.tenant ?? "",
-      channel: expect.channel ?? "",
-      payload_hex: expect.payload_hex ?? "",
-      position: expect.position,
-      sender: expect.sender ?? "",
-    });
-    assert.equal(
-      hex(encodeDeliver(got.tenant, got.channel, payload, got.patterns, position, expect.sender)),
-      hex(frame),
-    );
-  }
-  // Every truncation is an error.
-  if (!expect.error)
-    for (let n = 0; n < frame.length; n++) assert.throws(() => decoder.decode(b, 3, 3 + n), { code: "protocol" });
-});
+    // Every truncation is an error.
+    if (!expect.error)
+      for (let n = 0; n < frame.length; n++) assert.throws(() => decoder.decode(b, 3, 3 + n), { code: "protocol" });
+  });
 
 vectors("presence.json", ({ input, expect }) => {
   const frame = bytesOf(input);
@@ -181,17 +192,20 @@ export function encodeDeliver(
   patterns: readonly string[],
   position?: string,
   sender?: string,
+  toOne = false,
+  own?: Uint8Array,
 ): Buffer {
   const u16 = (n: number): Buffer => Buffer.from([n >> 8, n]);
   const sized = (text: string): Buffer => Buffer.concat([u16(Buffer.byteLength(text)), Buffer.from(text)]);
   const length = Buffer.alloc(4);
   length.writeUInt32BE(payload.length);
+  const bits = [position !== undefined, sender !== undefined, toOne, own !== undefined];
+  const fields = bits.reduce((all, bit, i) => all | (Number(bit) << i), 0);
   return Buffer.concat([
-    position === undefined && sender === undefined
-      ? Buffer.from([1])
-      : Buffer.from([4, (position === undefined ? 0 : 1) | (sender === undefined ? 0 : 2)]),
+    fields === 0 ? Buffer.from([1]) : Buffer.from([4, fields]),
     position === undefined ? Buffer.alloc(0) : encodePosition(position),
     sender === undefined ? Buffer.alloc(0) : Buffer.from([Buffer.byteLength(sender), ...Buffer.from(sender)]),
+    own === undefined ? Buffer.alloc(0) : Buffer.from([own.length, ...own]),
     sized(tenant),
     sized(channel),
     length,

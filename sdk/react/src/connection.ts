@@ -54,7 +54,7 @@ export function follow(
   all.push(
     client.on("roundTrip", set),
     client.on("gap", gap),
-    client.on("egressLimited", () => {
+    client.on("limited", () => {
       clearTimeout(timer);
       timer = setTimeout(() => set({ limited: false }), LIMITED);
       set({ limited: true });
