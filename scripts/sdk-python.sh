@@ -3,7 +3,7 @@
 # it: format, lint, types, tests on asyncio's event loop, on uvloop, and with servers and
 # workers (tests/hosts), the packages as they would be published, that the wheel
 # works where it is installed, and its documentation. With the argument build it only
-# builds; with test it only runs the types, and the tests on asyncio's loop; with check it
+# builds; with test it only runs the types, also of examples, and the tests on asyncio's loop; with check it
 # does everything else. Needs Python 3.10 or newer with its module
 # venv; installs what requirements-dev.txt names into sdk/python/.venv. If there is a
 # Python 3.10, the oldest that the package is for, the wheel is tried there, too, with the
@@ -122,7 +122,12 @@ if [[ ${1:-} == matrix ]]; then
 fi
 
 venv python3 .venv requirements-dev.txt
-[[ ${1:-} == build || ${1:-} == check ]] || { quiet .venv/bin/mypy && tests; }
+types() {
+	quiet .venv/bin/mypy &&
+		quiet .venv/bin/mypy --strict ../../examples/snippets/{publish,worker}.py ../../examples/python/workers.py
+}
+
+[[ ${1:-} == build || ${1:-} == check ]] || { types && tests; }
 [[ ${1:-} != test ]] || exit 0
 build
 [[ ${1:-} != build ]] || exit 0

@@ -25,7 +25,7 @@ javascript() { # the other two use the first one
 	step console unless_unchanged sdk/js console scripts/npm.sh -- scripts/npm.sh console test
 }
 python() {
-	step sdk/python unless_unchanged sdk/python wire/testdata scripts/sdk-python.sh -- scripts/sdk-python.sh test
+	step sdk/python unless_unchanged sdk/python sdk/mistakes.json wire/testdata examples/snippets examples/python scripts/sdk-python.sh -- scripts/sdk-python.sh test
 }
 packages() {
 	local packages

@@ -1,8 +1,8 @@
 """A pool of workers that take jobs from a producer: each job goes to one of them.
 
-Nothing assigns jobs, counts workers or knows where they run. A job that is published
-while no worker is subscribed is lost, and so is one whose worker dies: what must not
-be lost needs a queue that stores.
+Nothing assigns jobs, counts workers or knows where they run. Each worker gets no more
+jobs than it has room for, and the producer is told when nobody takes one: it waits, and
+tries again. A job whose worker dies is lost: docs/work-queues.md says how to repeat it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import asyncio
 import os
 from contextlib import AsyncExitStack
 
-from millrace import Connecting, Grant, IssuedToken, Message, TokenAdmin, connect
+from millrace import Client, Connecting, Grant, IssuedToken, Message, MillraceError, TokenAdmin, connect
 
 EDGE = "http://localhost:8080"  # of make dev
 TENANT = "demo.room"
@@ -22,21 +22,33 @@ JOBS = 100
 async def main() -> None:
     admin = TokenAdmin(EDGE, os.environ["MILLRACE_MASTER_TOKEN"])
     async with AsyncExitStack() as stack:
-        done = asyncio.Semaphore(0)
+        workers = []
         for number in range(1, WORKERS + 1):
             client = await stack.enter_async_context(open_client(admin, subscribe=["jobs.*"]))
 
-            def work(job: Message, number: int = number) -> None:
-                print(f"worker {number} does {job.channel} {job.text()}")
-                done.release()
+            async def work(job: Message, number: int = number) -> None:
+                print(f"worker {number} does {job.channel} {job.json()['image']}")
+                await asyncio.sleep(0.01)
 
-            await client.subscribe(TENANT, "jobs.*", on_message=work)
+            await client.subscribe(TENANT, "jobs.*", on_message=work, queue=4)
+            workers.append(client)
         producer = await stack.enter_async_context(open_client(admin, publish=["jobs.*"]))
         for number in range(1, JOBS + 1):
-            await producer.publish(TENANT, "jobs.resize", f"{number}.png", delivery="one-random")
-        for _ in range(JOBS):
-            await done.acquire()
+            await give(producer, {"image": f"{number}.png"})
+        await asyncio.gather(*(worker.drain() for worker in workers))  # as a worker does that is told to stop
         print(f"{JOBS} jobs done")
+
+
+async def give(producer: Client, job: dict[str, str]) -> None:
+    """Returns when a worker has the job."""
+    while True:
+        try:
+            await producer.publish(TENANT, "jobs.resize", job, delivery="one-random", confirm=True)
+            return
+        except MillraceError as err:
+            if err.code not in ("subscribers_busy", "no_subscriber"):
+                raise
+        await asyncio.sleep(0.01)
 
 
 def open_client(admin: TokenAdmin, **rights: list[str]) -> Connecting:

@@ -9,7 +9,6 @@ model.py stands for the model: it types a text.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import secrets
 from collections.abc import AsyncIterator
@@ -59,9 +58,7 @@ class Answers:
             nonlocal number
             number += 1
             # The key lets the SDK repeat a publish whose answer got lost: it is kept once.
-            await self._client.publish(
-                TENANT, channel(answer), json.dumps(piece), confirm=True, key=f"{number}"
-            )
+            await self._client.publish(TENANT, channel(answer), piece, confirm=True, key=f"{number}")
 
         async for text in model(question):
             await publish({"text": text})
