@@ -11,7 +11,7 @@ import ssl as tls
 from typing import Any, cast
 
 from websockets.client import ClientProtocol
-from websockets.exceptions import InvalidMessage, InvalidStatus
+from websockets.exceptions import InvalidStatus
 from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 from websockets.uri import parse_uri
@@ -232,7 +232,12 @@ class WebSocketLink(asyncio.Protocol):
             response: Any = why.response
             body = bytes(response.body or b"")[:MAX_PROBLEM]
             return refusal(response.status_code, response.headers.get("Retry-After"), body, self._url)
-        return unreachable(self._url, why or lost)
+        if why is None:
+            return unreachable(self._url, lost)
+        text = f"no WebSocket at {self._url}: the server gives no answer in HTTP"
+        if self._url.startswith("http:"):
+            text += "; does it speak TLS, so that the address begins with https://?"
+        return MillraceError("unreachable", text, cause=why)
 
 
 def _close_code(ws: ClientProtocol) -> int | None:
@@ -252,8 +257,4 @@ def unreachable(url: str, why: BaseException | None) -> MillraceError:
         text += ": no name server knows the host; is it spelled right?"
     elif isinstance(why, ConnectionRefusedError):
         text += ": nothing listens at this port; is the edge running?"
-    elif isinstance(why, InvalidMessage):
-        text += (
-            ": the answer is not HTTP; does the server speak TLS, so that the address begins with https://?"
-        )
     return MillraceError("unreachable", text, cause=why)
