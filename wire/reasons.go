@@ -23,7 +23,7 @@ type DenialKind uint8
 // The kinds.
 const (
 	DeniedRules   DenialKind = iota + 1 // :allowed=<rules>: what the token allows in this tenant, perhaps nothing
-	DeniedTenants                       // :tenants=<tenants>: those of the token, of which this is none
+	DeniedTenants                       // :tenants=<tenants>: those of the token, without this one
 	DeniedBy                            // :by=hook
 )
 
