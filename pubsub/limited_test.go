@@ -75,26 +75,47 @@ func TestIngressLimited(t *testing.T) {
 	}
 }
 
-// Nobody is told so who sends a large message once in a while, or just as much as the cap allows.
+// Nobody is told so who sends large messages with pauses, or just as much as the cap allows.
 func TestNotIngressLimited(t *testing.T) {
 	inBubble(t, with(func(l *Limits) { l.DefaultIngressKB = 8 }), func(r *rig) {
 		said := logLimits(r)
 		c := r.connectAs("c", "reasons")
+		// send reads n messages, which come one by one.
 		send := func(n int, size int, every time.Duration) {
+			begin, done := time.Now(), make(chan struct{})
 			c.readers.Go(func() {
-				for range n {
-					time.Sleep(every)
+				defer close(done)
+				for i := range n {
 					c.ready()
+					time.Sleep(time.Until(begin.Add(time.Duration(i) * every)))
 					f := framed("t", size)
 					c.Charge(len(f))
 					c.HandleFrame(f)
 				}
+				c.ready()
 			})
-			time.Sleep(time.Duration(n+1) * every)
+			<-done
+			time.Sleep(time.Minute)
 		}
+		send(2, 60<<10, 0)
 		send(3, 60<<10, 20*time.Second)
+		send(20, 16<<10, 2500*time.Millisecond)
 		send(300, 1024-costOverhead, time.Second/7)
 		equal(t, "told", fmt.Sprint(said(), c.take()), "[] []")
+	})
+}
+
+// Who waits behind others of the same token is told so, too.
+func TestIngressLimitedByOthers(t *testing.T) {
+	inBubble(t, with(func(l *Limits) { l.TokenIngressKB = 8 }), func(r *rig) {
+		said := logLimits(r)
+		for range 6 {
+			c := r.connectAs("c", "reasons")
+			c.start(framed("t", 8<<10))
+		}
+		time.Sleep(4 * time.Second)
+		equal(t, "waiting", r.hub.Metrics().Limited["ingress"] >= 2, true)
+		equal(t, "the log", strings.Join(said(), "|"), "token of c c  ingress token 8 2s")
 	})
 }
 
