@@ -66,9 +66,12 @@ func TestDev(t *testing.T) {
 		t.Errorf("the second start shows a master token, or no access token but %q:\n%s", a, second)
 	}
 	issues("Issue an access token") // with a master token made for it
-	// What was published before is there: the step without its publish.
-	again := regexp.MustCompile(`.* publish .*\n`).ReplaceAllString(x.step(t, "Come later and miss nothing"), "exec ")
-	late := x.start(t, "chat.hall Said before you came\n", again)
+	// What was published before is there, before what is published now.
+	again := strings.Replace(x.step(t, "Come later and miss nothing"), "Said before you came", "Said after the restart", 1)
+	late := x.start(t, "chat.hall Said after the restart\n", regexp.MustCompile(`(?m)^.* pubsub subscribe `).ReplaceAllString(again, "exec $0"))
+	if out := late.Out.String(); !strings.Contains(out, "chat.hall Said before you came\nchat.hall Said after") {
+		t.Errorf("after the restart, the history has %s", out)
+	}
 	late.Signal(syscall.SIGINT)
 	late.ExitCode()
 	out, err := x.Command().CombinedOutput()

@@ -39,8 +39,8 @@ func TestProductionCaddyfile(t *testing.T) {
 
 	admin, err := client.NewTokenAdmin(origin, master)
 	must(t, err)
-	var token, position string
-	for range 2 { // the second time after a restart
+	var token, first string
+	for _, text := range []string{"before the restart", "after it"} {
 		edge := harness.StartBackground(t, command("run"))
 		edge.Await(edge.Err, "serving initial configuration")
 		if token == "" {
@@ -52,14 +52,15 @@ func TestProductionCaddyfile(t *testing.T) {
 		}
 		c, err := client.Connect(t.Context(), []string{origin}, client.Options{Token: token})
 		must(t, err)
-		if position == "" {
-			position, err = c.PublishConfirmed(t.Context(), "shop", "chat.hall", []byte("kept"))
-			must(t, err)
+		position, err := c.PublishConfirmed(t.Context(), "shop", "chat.hall", []byte(text))
+		must(t, err)
+		if first == "" {
+			first = position
 		}
 		chat, err := c.Subscribe(t.Context(), "shop", "chat.hall", client.WithHistory(client.LastN(10)))
 		must(t, err)
-		if m := <-chat.Messages(); string(m.Payload) != "kept" || m.Position != position {
-			t.Errorf("the history has %q at %q, published at %q", m.Payload, m.Position, position)
+		if m := <-chat.Messages(); string(m.Payload) != "before the restart" || m.Position != first {
+			t.Errorf("%s, the history begins with %q at %q, published at %q", text, m.Payload, m.Position, first)
 		}
 		must(t, c.Close())
 		edge.Signal(syscall.SIGTERM)
