@@ -128,14 +128,15 @@ export class Client {
         this.#absence?.back();
       },
       roundTrip: ({ rtt }) => (this.#part(".facts").textContent = `WebSocket, ${rtt.toFixed(1)} ms`),
-      gap: ({ pattern }) => {
-        this.#note(`Messages of ${pattern} may be missing: the edge keeps them no longer.`);
+      gap: ({ pattern, reason }) => {
+        this.#note(`Messages of ${pattern} may be missing: ${reason ?? "the edge does not say why"}.`);
         this.#absence?.giveUp();
       },
       publishError: tell(({ channel, code }) => `The edge refused a message to ${channel}: ${code}`),
       publishUnknown: () => {}, // drafts: the next one says it all
       subscriptionError: tell(({ pattern, code }) => `The edge refused ${pattern}: ${code}`),
       edgeError: tell(({ code, detail }) => `The edge says: ${[code, detail].filter(Boolean).join(": ")}`),
+      connecting: tell(({ error }) => `Not connected yet: ${error.message}`),
       closed: ({ error }) => this.#ended(error),
     };
   }

@@ -179,7 +179,7 @@ async function subscribe(pattern) {
   } catch (error) {
     if (client !== c) return; // for the next one
     subscriptions.delete(pattern);
-    if (error.code === "no_history") refuse(get("pattern"), "the edge keeps no messages of these channels, only of chat.#");
+    if (error.code === "no_history") refuse(get("pattern"), "the edge keeps no messages of these channels, only of chat.# and jobs.#");
     else if (error.code === "bad_pattern") refuse(get("pattern"), `1 to 32 parts ${PARTS}; a part may be * or end in *, the last one also in # or >`);
     else addRow("from the edge", `the subscription ${pattern} is refused: ${error.code}`);
   }
