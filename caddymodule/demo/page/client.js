@@ -132,10 +132,11 @@ export class Client {
         this.#note(`Messages of ${pattern} may be missing: ${reason ?? "the edge does not say why"}.`);
         this.#absence?.giveUp();
       },
-      publishError: tell(({ channel, code }) => `The edge refused a message to ${channel}: ${code}`),
+      publishError: tell(({ channel, code, why }) => `The edge refused a message to ${channel}: ${why ?? code}`),
       publishUnknown: () => {}, // drafts: the next one says it all
       subscriptionError: tell(({ pattern, code }) => `The edge refused ${pattern}: ${code}`),
       edgeError: tell(({ code, detail }) => `The edge says: ${[code, detail].filter(Boolean).join(": ")}`),
+      limited: tell(({ direction, delay }) => `What ${direction === "in" ? "is sent" : "comes"} is ${delay / 1000} s late: it waits for the token’s bandwidth.`),
       connecting: tell(({ error }) => `Not connected yet: ${error.message}`),
       closed: ({ error }) => this.#ended(error),
     };
