@@ -7,7 +7,7 @@ import { build } from "esbuild";
 const dist = fileURLToPath(new URL("../dist/", import.meta.url));
 const all = [
   { name: "@millrace/client", code: 'export * from "./index.js"', limit: 29_696 },
-  { name: "@millrace/client/core", code: 'export { connect } from "./core.js"', limit: 17_920 },
+  { name: "@millrace/client/core", code: 'export { connect } from "./core.js"', limit: 16_896 },
   { name: "@millrace/client/admin", code: 'export * from "./admin.js"', limit: 5120 },
   { name: "MillraceError alone", code: 'export { MillraceError } from "./index.js"', limit: 512 },
 ];

@@ -3,9 +3,12 @@
  *
  * @packageDocumentation
  */
+
 import { parseAddress } from "./address.js";
+import { advise } from "./advice.js";
 import { seconds } from "./duration.js";
 import { asError, type ErrorCode, type ErrorContext, MillraceError, notEdge } from "./errors.js";
+import { hints } from "./hints.js";
 import { checkMembers } from "./members.js";
 import { isBrowser } from "./platform.js";
 import { checkedSecret } from "./secret.js";
@@ -147,6 +150,7 @@ export class TokenAdmin {
   readonly #timeout: number;
 
   constructor(urls: string | readonly string[], masterToken: string, options: TokenAdminOptions = {}) {
+    advise(hints);
     if (isBrowser) bad("a master token has no place in a browser");
     this.#origins = [urls].flat().map((url) => {
       const { pathname, origin } = parseAddress(url, options.allowPlaintext === true);

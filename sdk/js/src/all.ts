@@ -1,3 +1,4 @@
+import { hints } from "./hints.js";
 import { Histories } from "./histories.js";
 import type { Everything } from "./imported.js";
 import { MovingSession } from "./moving.js";
@@ -8,6 +9,7 @@ import { RacingDialer } from "./race.js";
 export const all: Everything = {
   history: Histories,
   presence: Presences,
+  advice: hints,
   moves: MovingSession,
   webtransport: RacingDialer,
 };

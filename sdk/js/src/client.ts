@@ -1,5 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+
 import { parseAddress } from "./address.js";
+import { advise } from "./advice.js";
 import { badOption } from "./bad-option.js";
 import type { MillraceError } from "./errors.js";
 import type { EventHandler, EventName } from "./events.js";
@@ -68,6 +70,7 @@ export async function connectOn(
   options: ConnectOptions,
   parts: Everything = imported,
 ): Promise<Client> {
+  if (parts.advice) advise(parts.advice);
   const all = typeof addresses === "string" ? [addresses] : addresses;
   if (!options || !all?.length) badOption("connect needs an address and options");
   const session = new (parts.moves ?? Session)(

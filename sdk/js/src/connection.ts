@@ -37,6 +37,8 @@ export interface Maker {
   watch(c: Watched): KeepAlive;
   /** confirms makes a list of publishes that are answered; undefined: there are none. */
   confirms(): Confirms | undefined;
+  /** edges returns the edges that some addresses mean. */
+  edges(addresses: readonly URL[], signal: AbortSignal): Promise<string[]>;
 }
 
 /** What an edge is asked for. */

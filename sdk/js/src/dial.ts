@@ -11,6 +11,13 @@ export interface DialOptions {
   readonly fallbackAfter?: number;
 }
 
+/** A connection, as far as the way to its edge matters. */
+export interface Opened {
+  readonly edge: string;
+  readonly transport: Transport;
+  readonly begun: number;
+}
+
 /** A Dialer opens links: this one over WebSocket alone. */
 export class Dialer {
   protected readonly settings: Settings;
@@ -27,8 +34,11 @@ export class Dialer {
   /** forget is called for a new token, which may allow what the old one did not. */
   forget(): void {}
 
-  /** prefer makes a transport the first choice for an edge, until another one comes up. */
-  prefer(_: string, __: Transport): void {}
+  /**
+   * noteSilent is told of a connection that brings nothing any more, or ended without a word; heard, that it brings
+   * something again.
+   */
+  noteSilent(_: Opened, __ = false): void {}
 
   /** open opens a link to an edge. The signal ends the attempt, with its reason. */
   async open(edge: string, token: string, signal: AbortSignal, _?: DialOptions): Promise<Link> {

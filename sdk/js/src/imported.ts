@@ -1,3 +1,4 @@
+import type { Advice } from "./advice.js";
 import { badOption } from "./bad-option.js";
 import type { ConnectOptions } from "./options.js";
 import type { Runtime } from "./runtime.js";
@@ -5,6 +6,7 @@ import type { Parts, Session } from "./session.js";
 
 /** What a client has beside the core: `@millrace/client` has all. */
 export interface Everything extends Parts {
+  advice?: Advice;
   moves?: new (addresses: readonly URL[], options: ConnectOptions, runtime: Runtime, parts: Parts) => Session;
 }
 

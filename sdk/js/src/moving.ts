@@ -1,4 +1,5 @@
 import type { Connection } from "./connection.js";
+import { resolveEdges } from "./edges.js";
 import { MillraceError } from "./errors.js";
 import type { Delivered } from "./frames.js";
 import type { Given, Readers } from "./interests.js";
@@ -61,6 +62,10 @@ export class MovingSession extends Session implements Mover, Sleeper {
     return new Liveness(c, this.settings);
   }
 
+  override edges(addresses: readonly URL[], signal: AbortSignal): Promise<string[]> {
+    return resolveEdges(addresses, this.settings, signal);
+  }
+
   override delivered(from: Conn, m: Message): void {
     if (m.position !== undefined || m.toOne) return super.delivered(from, m); // no other connection brings the same
     if (!this.merger) return this.#give(m);
@@ -94,14 +99,14 @@ export class MovingSession extends Session implements Mover, Sleeper {
     }
     this.suspected = from;
     this.trail?.hold(true);
-    this.searcher.noteSilent(from);
+    this.searcher.dialer.noteSilent(from);
     this.run((signal) => suspect(this, from, signal));
     return true;
   }
 
   override woke(from: Conn): void {
     if (from !== this.suspected) return;
-    this.searcher.noteSilent(from, true);
+    this.searcher.dialer.noteSilent(from, true);
     this.task?.abort();
     this.task = undefined;
     void this.next?.close();

@@ -1,5 +1,6 @@
 // Names (docs/protocol.md): checked here before they are sent, so that the
 // edge's answers always repeat them.
+import { advice } from "./advice.js";
 import { MillraceError } from "./errors.js";
 
 const LITERAL = "[\\w\\-~@]+";
@@ -29,17 +30,14 @@ export function checkedPattern(pattern: string, tenant?: string): string {
   return checked("pattern", isPattern, pattern, tenant);
 }
 
-const TOKENS = "tokens of A-Z a-z 0-9 - _ ~ @ with a dot between them, at most 32 and 256 bytes";
-const rules: { readonly [kind: string]: string } = {
-  tenant: "a tenant has 1 to 128 of A-Z a-z 0-9 - _ ~ @ and dots",
-  channel: `a channel has ${TOKENS}, and no wildcard; channelToken(text) makes a token of any text`,
-  pattern: `a pattern has ${TOKENS}, * for one of them, a* for its beginning, and # or > for the rest, as the last`,
-};
-
 function checked(kind: string, legal: (name: string) => boolean, name: string, tenant?: string): string {
   if (typeof name !== "string" || !legal(name)) {
     const about = { ...(tenant === undefined ? {} : { tenant }), [kind]: String(name).slice(0, 256) };
-    throw new MillraceError(`bad_${kind}`, rules[kind] as string, about);
+    throw new MillraceError(
+      `bad_${kind}`,
+      advice()?.rule(kind) ?? "not a legal name, see docs/protocol.md, Names",
+      about,
+    );
   }
   return name;
 }

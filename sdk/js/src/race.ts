@@ -1,13 +1,15 @@
 import { badOption } from "./bad-option.js";
-import { Dialer, type DialOptions, rank } from "./dial.js";
+import { Dialer, type DialOptions, type Opened, rank } from "./dial.js";
 import { asError, isStranger, MillraceError } from "./errors.js";
 import type { Link, Transport } from "./link.js";
-import { limited, reasonOf } from "./timers.js";
+import { limited, now, reasonOf } from "./timers.js";
 import { openWebSocket } from "./websocket.js";
 import { hasWebTransport, openWebTransport } from "./webtransport.js";
 
 // Refusals that another transport does not change.
 const final = /^(unauthorized|token_|(ip|origin|region|client)_not|tls_required|draining|too_many|try_later)/;
+
+const SOON = 120_000; // ms after its beginning
 
 /** A RacingDialer opens links over WebTransport, too, and remembers which transport came up for each edge. */
 export class RacingDialer extends Dialer {
@@ -23,8 +25,10 @@ export class RacingDialer extends Dialer {
     this.#banned.clear();
   }
 
-  override prefer(edge: string, transport: Transport): void {
-    this.#known.set(edge, transport);
+  // If it was soon after its beginning, its path may let the handshake of WebTransport pass, and swallow what is longer.
+  override noteSilent({ edge, transport, begun }: Opened, heard = false): void {
+    if (transport !== "webtransport" || (!heard && now() - begun >= SOON)) return;
+    this.#known.set(edge, heard ? transport : "websocket");
   }
 
   override async open(edge: string, token: string, signal: AbortSignal, options: DialOptions = {}): Promise<Link> {

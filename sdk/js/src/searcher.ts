@@ -1,6 +1,5 @@
 import { Connection, type Maker, type Owner } from "./connection.js";
 import { type Dialer, type DialOptions, rank } from "./dial.js";
-import { resolveEdges } from "./edges.js";
 import { isStranger, MillraceError } from "./errors.js";
 import type { Readers } from "./interests.js";
 import type { Settings } from "./options.js";
@@ -16,7 +15,6 @@ const noHere = /^(unauthorized|token_expired|region_not|protocol_not)/;
 // long: an edge may be full for a moment, and a provider have a token from a cache.
 const ENOUGH = 5;
 const LONG = 60_000; // ms
-const SOON = 120_000; // ms after its beginning
 
 /** A Searcher opens connections to the edges of a client, and knows when there is no sense in it. */
 export class Searcher {
@@ -53,7 +51,7 @@ export class Searcher {
   /** first tries every edge once, the nearest first; final says whether there is sense in calling it again. */
   async first(signal: AbortSignal): Promise<Connection<Readers>> {
     await abortable(this.#tokens.get(), signal);
-    this.#edges = await resolveEdges(this.#addresses, this.#settings, signal);
+    this.#edges = await this.#owner.edges(this.#addresses, signal);
     let worst: MillraceError | undefined;
     for (const edge of this.#edges) {
       try {
@@ -84,7 +82,7 @@ export class Searcher {
       // None of them: a list may have others by now.
       if (this.#addresses.some((url) => url.pathname !== "/")) {
         try {
-          this.#edges = await resolveEdges(this.#addresses, this.#settings, signal);
+          this.#edges = await this.#owner.edges(this.#addresses, signal);
         } catch {
           throwIfAborted(signal);
         }
@@ -136,16 +134,6 @@ export class Searcher {
     this.#row = 0;
     this.#refusals.clear();
     return c;
-  }
-
-  /**
-   * noteSilent is told of a connection that brings nothing any more, or ended without a word; heard, that
-   * it brings something again. If that was soon after its beginning, its path may let the handshake
-   * of WebTransport pass, and swallow what is longer.
-   */
-  noteSilent({ edge, transport, begun }: Connection<Readers>, heard = false): void {
-    if (transport !== "webtransport" || (!heard && now() - begun >= SOON)) return;
-    this.dialer.prefer(edge, heard ? transport : "websocket");
   }
 
   /** hopeless says whether an error of open leaves nothing to try; moving: there is a connection yet. */

@@ -163,6 +163,12 @@ export class Session extends SessionState implements Owner<Readers>, Maker {
     return new KeepAlive(c, this.settings);
   }
 
+  async edges(addresses: readonly URL[], _: AbortSignal): Promise<string[]> {
+    if (addresses.some(({ pathname }) => pathname !== "/"))
+      badOption('a list of edges needs import "@millrace/client/moves"');
+    return addresses.map(({ origin }) => origin);
+  }
+
   confirms(): Confirms | undefined {
     return this.histories?.confirms();
   }
@@ -202,7 +208,8 @@ export class Session extends SessionState implements Owner<Readers>, Maker {
     const final =
       /_not_allowed$|^token_revoked$/.test(error.code) || (error.code === "token_expired" && !this.tokens.provided);
     if (final && ofThisToken && !this.spare(from)) return this.finish(error);
-    if (error.closeCode === undefined && /^(disconnected|timeout)$/.test(error.code)) this.searcher.noteSilent(from);
+    if (error.closeCode === undefined && /^(disconnected|timeout)$/.test(error.code))
+      this.searcher.dialer.noteSilent(from);
     this.replace(from, error);
   }
 

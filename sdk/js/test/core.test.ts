@@ -12,6 +12,7 @@ test("what is not there names the import", async (t) => {
   const lacks = (name: string) => ({ code: "bad_option", message: new RegExp(`import "@millrace/client/${name}"`) });
   await assert.rejects(client.subscribe("t", "c", { history: "now" }), lacks("history"));
   await assert.rejects(client.publish("t", "c", "", { confirm: true }), lacks("history"));
+  await assert.rejects(connect(`${edge.url}/edges`, { token: "AT_1" }), lacks("moves"));
   const only = connect(edge.url, { token: "AT_1", transports: ["webtransport"] });
   await assert.rejects(only, lacks("webtransport"));
   await assert.rejects(client.join("t", "c"), lacks("presence"));

@@ -232,6 +232,7 @@ test("a PING is behind a probe, and others follow while it has no answer", async
     delivered() {},
     line() {},
     confirms: () => undefined,
+    edges: async () => [],
     watch: (c: Watched) => new Liveness(c, settings({ token: "AT_1" })),
     presence() {},
     draining() {},
@@ -431,13 +432,13 @@ test("a path that lets handshakes pass, and swallows the rest: WebSocket first",
   const suspect = { edge: url, transport: "webtransport", begun: time } as never;
   assert.ok(await first());
   time += 119_999;
-  search.noteSilent(suspect);
+  search.dialer.noteSilent(suspect);
   assert.ok(!(await first()));
-  search.noteSilent(suspect, true); // it is heard again
+  search.dialer.noteSilent(suspect, true); // it is heard again
   assert.ok(await first());
-  search.noteSilent({ edge: url, transport: "websocket", begun: time } as never);
+  search.dialer.noteSilent({ edge: url, transport: "websocket", begun: time } as never);
   assert.ok(await first());
   time += 1;
-  search.noteSilent(suspect); // it was a good one
+  search.dialer.noteSilent(suspect); // it was a good one
   assert.ok(await first());
 });
