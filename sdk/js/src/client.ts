@@ -16,10 +16,12 @@ import type { Message } from "./message.js";
 import { checkedChannel, checkedPattern, checkedTenant } from "./names.js";
 import { type ConnectOptions, type QueueOptions, queueOptions } from "./options.js";
 import type { Histories, Presences } from "./parts.js";
+import { asBytes, type Payload } from "./payload.js";
 import type { Presence, PresenceOptions } from "./presence.js";
 import type { Runtime } from "./runtime.js";
 import { Session } from "./session.js";
 import { Subscription } from "./subscription.js";
+import type { Tenant } from "./tenant.js";
 import { abortable, now, throwIfAborted } from "./timers.js";
 
 /** Options of one subscription. */
@@ -129,6 +131,19 @@ export class Client implements AsyncDisposable {
     return this.#session.events.on(event, handler);
   }
 
+  /** The calls that name a tenant, without it. An empty tenant is `~`. */
+  tenant(tenant: string): Tenant {
+    const name = checkedTenant(tenant);
+    return {
+      name,
+      subscribe: (pattern, options) => this.subscribe(name, pattern, options),
+      publish: (channel: string, payload: Payload, options?: PublishOptions) =>
+        this.publish(name, channel, payload, options) as Promise<undefined>,
+      join: (channel) => this.join(name, channel),
+      presence: (pattern, options) => this.presence(name, pattern, options),
+    };
+  }
+
   /**
    * Subscribes to the channels that match a pattern; resolves when the edge has acknowledged it. The
    * error has the edge's code. While the client reconnects, it waits. An empty tenant is `~`.
@@ -150,7 +165,7 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * Publishes a message; resolves when it is handed to the transport. Await it to send no faster
+   * Publishes a message: bytes, a text, or what becomes JSON. Resolves when it is handed to the transport. Await it to send no faster
    * than the network takes. The edge does not acknowledge; a refusal is the event `publishError`.
    * Without a connection the error is `disconnected`. An empty tenant is `~`.
    *
@@ -160,35 +175,25 @@ export class Client implements AsyncDisposable {
    * position or with `outcome_unknown`: it may be stored. That is also the error after 100 s, without a key
    * at once, and when the client ends meanwhile. All other errors are certain: it is not stored.
    */
-  publish(
-    tenant: string,
-    channel: string,
-    payload: Uint8Array | string,
-    options: ConfirmOptions,
-  ): Promise<string | undefined>;
-  publish(tenant: string, channel: string, payload: Uint8Array | string, options?: PublishOptions): Promise<void>;
-  async publish(
-    tenant: string,
-    channel: string,
-    payload: Uint8Array | string,
-    options?: PublishOptions,
-  ): Promise<unknown> {
+  publish(tenant: string, channel: string, payload: Payload, options: ConfirmOptions): Promise<string | undefined>;
+  publish(tenant: string, channel: string, payload: Payload, options?: PublishOptions): Promise<void>;
+  async publish(tenant: string, channel: string, payload: Payload, options?: PublishOptions): Promise<unknown> {
     const session = this.#session;
     if (options !== undefined) checkMembers("the object of options", options, "delivery confirm key");
     const { delivery = "broadcast", confirm = false, key } = options ?? {};
     const way = deliveries.indexOf(delivery);
     if (way < 0) badOption(`delivery: allowed are ${deliveries.join(", ")}`);
-    if (typeof payload !== "string" && payload?.[Symbol.toStringTag] !== "Uint8Array")
-      badOption("the payload must be a Uint8Array or a string");
+    if (payload === undefined) badOption("publish takes a tenant, a channel and a payload");
+    const body = asBytes(payload);
     const names = { tenant: checkedTenant(tenant), channel: checkedChannel(channel) };
     if (confirm) {
       const bytes = encodeText(key ?? "");
       if (key !== undefined && !(bytes.length > 0 && bytes.length <= 64)) badOption("a key has 1 to 64 bytes");
-      const encode = (id: number) => encodePublish(names.tenant, names.channel, payload, way, { id, key: bytes });
+      const encode = (id: number) => encodePublish(names.tenant, names.channel, body, way, { id, key: bytes });
       return this.#histories.publish(encode, bytes, way > 0, names);
     }
     if (key !== undefined) badOption("a key is for a publish that is confirmed");
-    const frame = encodePublish(names.tenant, names.channel, payload, way || undefined);
+    const frame = encodePublish(names.tenant, names.channel, body, way || undefined);
     session.publishConnection();
     return session.whenOpen(() => session.publishConnection().publish(frame, names));
   }

@@ -1,5 +1,6 @@
 import { type ErrorCode, MillraceError } from "./errors.js";
 import type { Transport } from "./link.js";
+import type { Loud } from "./loud.js";
 import { checkMembers, checkName } from "./members.js";
 
 /** The connection that an event is about. */
@@ -98,6 +99,8 @@ type AnyHandler = (event: never) => unknown;
 
 const names =
   "connecting connected disconnected reconnecting reconnected gap suspect recovered moving moved publishError publishUnknown subscriptionError slowConsumer limited discarded linkDown linkUp queueFull edgeError roundTrip closed";
+// A handler with it, as those of the React hooks, does not count as somebody who listens.
+const quiet = Symbol.for("millrace.quiet");
 const MAX_WAITING = 1024; // events
 
 /** Events calls handlers, one event after the other, and never within the caller of emit. */
@@ -106,9 +109,12 @@ export class Events {
   #waiting: [name: string, event: unknown][] = [];
   #busy = false;
 
-  constructor(handlers: EventHandlers = {}) {
-    checkMembers("on", handlers, names);
-    for (const [name, handler] of Object.entries(handlers)) if (handler) this.on(name, handler as AnyHandler);
+  readonly #loud: Loud;
+
+  constructor(handlers: EventHandlers | undefined, loud: Loud) {
+    this.#loud = loud;
+    if (handlers) checkMembers("on", handlers, names);
+    for (const [name, handler] of Object.entries(handlers ?? {})) if (handler) this.on(name, handler as AnyHandler);
   }
 
   on(name: string, handler: AnyHandler): () => void {
@@ -116,6 +122,7 @@ export class Events {
     if (typeof handler !== "function")
       throw new MillraceError("bad_option", `the handler of ${name} must be a function`);
     const own: AnyHandler = (event) => handler(event); // so that one may be added twice
+    if (quiet in handler) Object.assign(own, { [quiet]: true });
     const all = this.#handlers.get(name) ?? new Set();
     this.#handlers.set(name, all.add(own));
     return () => void all.delete(own);
@@ -131,7 +138,9 @@ export class Events {
     this.#busy = true;
     await null;
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
-      for (const handler of [...(this.#handlers.get(next[0]) ?? [])]) {
+      const handlers = [...(this.#handlers.get(next[0]) ?? [])];
+      if (handlers.every((handler) => quiet in handler)) this.#loud.event(next[0], next[1] as object);
+      for (const handler of handlers) {
         try {
           await handler(next[1] as never);
         } catch (err) {

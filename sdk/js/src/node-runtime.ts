@@ -89,7 +89,8 @@ async function refusalOf(url: string, response: IncomingMessage): Promise<Millra
       if (body.length > 65_536) break;
     }
     const { code, detail } = JSON.parse(body);
-    if (code === "unauthorized") return new MillraceError(code, "the edge does not accept the token", about);
+    if (code === "unauthorized" && !/expired|revoked/.test(detail))
+      return new MillraceError(code, "the edge does not accept the token", about);
     if (typeof code === "string") return new MillraceError(code, detail, about);
   } catch {
     // no body of an edge

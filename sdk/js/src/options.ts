@@ -1,6 +1,7 @@
 import { badOption } from "./bad-option.js";
 import type { EventHandlers } from "./events.js";
 import type { Transport } from "./link.js";
+import type { Logger } from "./loud.js";
 import { checkMembers, checkName } from "./members.js";
 import { type Runtime, type RuntimeSettings, type WebSocketClass, web } from "./runtime.js";
 import { checkedSecret } from "./secret.js";
@@ -100,6 +101,8 @@ export interface ConnectOptions {
   readonly proxy?: string | undefined;
   /** Ends the attempt to connect. */
   readonly signal?: AbortSignal | undefined;
+  /** Where the client says, once for each event and code, what no handler listens to; null: nowhere. Default: console. */
+  readonly logger?: Logger | null | undefined;
   /** Handlers that miss no event. */
   readonly on?: EventHandlers | undefined;
 }
@@ -155,7 +158,7 @@ export function queueOptions(o: QueueOptions, usual: { queue: number; queuePolic
 }
 
 const allowed =
-  "token tokenProvider transports fallbackAfter connectTimeout failFast keepAlive pongTimeout minBackOff maxBackOff queue queuePolicy paths allowPlaintext serverCertificateHashes sender signal on webSocket";
+  "token tokenProvider transports fallbackAfter connectTimeout failFast keepAlive pongTimeout minBackOff maxBackOff queue queuePolicy paths allowPlaintext serverCertificateHashes sender signal on logger webSocket";
 
 /** settings checks options. */
 export function settings(o: ConnectOptions, runtime: Runtime = web): Settings {
@@ -167,6 +170,7 @@ export function settings(o: ConnectOptions, runtime: Runtime = web): Settings {
   if (tokenProvider !== undefined && typeof tokenProvider !== "function") badOption("tokenProvider must be a function");
   if (typeof sender !== "boolean") badOption("sender must be true or false");
   if (webSocket !== undefined && typeof webSocket !== "function") badOption("webSocket must be a class");
+  if (o.logger && typeof o.logger.warn !== "function") badOption("logger must have a function warn, or be null");
   if (transports.length === 0) badOption("transports must not be empty");
   for (const transport of transports) oneOf("transports", transport, known);
   if (!("TextEncoder" in globalThis && "TextDecoder" in globalThis))

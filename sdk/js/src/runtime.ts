@@ -15,6 +15,7 @@ export interface RuntimeSettings {
 export interface Socket {
   binaryType: string;
   readonly bufferedAmount: number;
+  readonly protocol: string;
   onopen: (() => void) | null;
   onclose: ((event: { code: number }) => void) | null;
   onerror: ((event: { error?: unknown }) => void) | null;
@@ -47,7 +48,8 @@ export interface Runtime {
 /** That of browsers, Deno, Bun and React Native. */
 export const web: Runtime = {
   options: "",
-  socket: (url, token, { webSocket = WebSocket }) => new webSocket(url, ["llps.v1", `at.${token}`]) as Socket,
+  socket: (url, token, { webSocket = WebSocket }) =>
+    new webSocket(url, ["llps.v1", "refusal.v1", `at.${token}`]) as Socket,
   fetch: (url, _, init) => fetch(url, init),
   proxied: () => false,
 };

@@ -3,6 +3,7 @@ import { disconnected, type MillraceError } from "./errors.js";
 import { Events, type Place } from "./events.js";
 import type { Delivered } from "./frames.js";
 import type { Readers } from "./interests.js";
+import { Loud } from "./loud.js";
 import { type ConnectOptions, type Settings, settings } from "./options.js";
 import type { Histories, Presences } from "./parts.js";
 import type { Runtime } from "./runtime.js";
@@ -20,6 +21,7 @@ type Conn = Connection<Readers>;
 export abstract class SessionState implements Connections {
   readonly settings: Settings;
   readonly events: Events;
+  readonly loud: Loud;
   abstract readonly tokens: TokenSource;
   abstract readonly searcher: Searcher;
   abstract readonly histories: Histories | undefined;
@@ -52,7 +54,8 @@ export abstract class SessionState implements Connections {
 
   constructor(options: ConnectOptions, runtime?: Runtime) {
     this.settings = settings(options, runtime);
-    this.events = new Events(options.on);
+    this.loud = new Loud(options.logger);
+    this.events = new Events(options.on, this.loud);
   }
 
   /** setCurrent makes a connection the current one. */

@@ -35,6 +35,17 @@ export async function openWebSocket({ edge, token, signal }: Dial, settings: Set
     cause = error; // browsers have none; close follows
   };
   socket.onopen = () => {
+    // The edge has taken it to say why it refuses.
+    if (socket.protocol === "refusal.v1") {
+      socket.onmessage = ({ data }) => {
+        const [, code, text] = /^ERR:([a-z_]+)(?::(.*?))?(?::connection=.*)?$/s.exec(String(data)) ?? [];
+        if (code) {
+          refused = true;
+          reject(new MillraceError(code, text));
+        }
+      };
+      return;
+    }
     open = true;
     signal.removeEventListener("abort", abort);
     resolve({

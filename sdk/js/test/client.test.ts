@@ -61,7 +61,10 @@ test("names and options are checked before anything is sent", async (t) => {
   await assert.rejects(client.publish("t", "c.*", ""), { code: "bad_channel" });
   await assert.rejects(client.subscribe("t", "#.a"), { code: "bad_pattern" });
   await assert.rejects(client.subscribe("t", "a", { queue: -1 }), { code: "bad_option" });
-  for (const payload of [1, undefined, null, {}, new Uint16Array(2), new DataView(new ArrayBuffer(2))]) {
+  const loop: { self?: object } = {};
+  loop.self = loop;
+  const others = [undefined, NaN, 1n, () => 1, new Map(), new ArrayBuffer(2), new Uint16Array(2), loop];
+  for (const payload of others) {
     await assert.rejects(client.publish("t", "c", payload as never), { code: "bad_option" });
   }
   await client.publish("t", "c", Buffer.from("fits"));

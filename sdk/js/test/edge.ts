@@ -180,6 +180,8 @@ export class Edge {
   readonly peers = new Record<Peer>();
   /** What refuses handshakes; undefined: nothing. */
   refusal: { status: number; code?: string; detail?: string; retryAfter?: number } | undefined;
+  /** What refuses handshakes with refusal.v1, inside of the WebSocket. */
+  inside: string | undefined;
   /** The one token that is not refused. */
   accepted: string | undefined;
   /** What the next peers answer themselves. */
@@ -191,7 +193,10 @@ export class Edge {
   /** The handshakes that were refused. */
   readonly refusals = new Record<number>();
   readonly #http: Server;
-  readonly #ws = new WebSocketServer({ noServer: true });
+  readonly #ws = new WebSocketServer({
+    noServer: true,
+    handleProtocols: (all) => (this.inside ? "refusal.v1" : (all.values().next().value ?? false)),
+  });
   readonly url: string;
 
   private constructor(http: Server) {
@@ -210,9 +215,13 @@ export class Edge {
         );
         return;
       }
-      this.#ws.handleUpgrade(request, socket, head, (ws) =>
-        this.peers.add(new Peer(ws, socket, request, this.answers, this.features)),
-      );
+      this.#ws.handleUpgrade(request, socket, head, (ws) => {
+        if (this.inside) {
+          ws.send(this.inside);
+          return ws.close(4401);
+        }
+        this.peers.add(new Peer(ws, socket, request, this.answers, this.features));
+      });
     });
   }
 

@@ -27,6 +27,10 @@ export interface Connection {
   readonly retry: () => void;
 }
 
+/** quiet marks a handler that is no reason for the client to be silent: the application may not look at what it tells. */
+export const quiet = <F extends object>(handler: F): F =>
+  Object.assign(handler, { [Symbol.for("millrace.quiet")]: true });
+
 const LIMITED = 60_000; // ms for which limited holds
 
 // What a client's events say.
@@ -53,12 +57,15 @@ export function follow(
   );
   all.push(
     client.on("roundTrip", set),
-    client.on("gap", gap),
-    client.on("limited", () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => set({ limited: false }), LIMITED);
-      set({ limited: true });
-    }),
+    client.on("gap", quiet(gap)),
+    client.on(
+      "limited",
+      quiet(() => {
+        clearTimeout(timer);
+        timer = setTimeout(() => set({ limited: false }), LIMITED);
+        set({ limited: true });
+      }),
+    ),
     () => clearTimeout(timer),
   );
   const { edge, transport, rtt } = client;

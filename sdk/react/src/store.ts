@@ -1,5 +1,5 @@
 import { type Client, type ClientEvents, type ConnectOptions, connect, MillraceError } from "@millrace/client";
-import { type Connection, follow } from "./connection.js";
+import { type Connection, follow, quiet } from "./connection.js";
 import { createStanding } from "./standing.js";
 import { createTopic, nameOf, type Topic, type Wanted } from "./topic.js";
 import type { View } from "./view.js";
@@ -153,14 +153,13 @@ export function createStore(from: Client | readonly string[] | undefined, option
   ): Promise<Client> => {
     const { connect: options } = store.options;
     const tokenProvider = options.tokenProvider && (() => (store.options.connect.tokenProvider ?? String)());
-    const on = {
-      ...options.on,
-      connecting: (event: ClientEvents["connecting"]) => {
-        pause = performance.now() + event.delay;
-        set({ error: event.error });
-        return options.on?.connecting?.(event);
-      },
+    const theirs = options.on?.connecting;
+    const connecting = (event: ClientEvents["connecting"]): unknown => {
+      pause = performance.now() + event.delay;
+      set({ error: event.error });
+      return theirs?.(event);
     };
+    const on = { ...options.on, connecting: theirs ? connecting : quiet(connecting) };
     for (;;) {
       const own = new AbortController();
       attempt = own;
