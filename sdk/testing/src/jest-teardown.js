@@ -1,0 +1,2 @@
+// Its end: `globalTeardown: "@millrace/testing/jest-teardown"`.
+export default () => globalThis.millraceTearDown?.();
