@@ -2,16 +2,17 @@
 // published to one of them. Nothing assigns jobs, counts workers or knows where
 // they run: on this edge or on another, in this process or elsewhere.
 //
-// A job that is published while no worker is subscribed is lost, and so is one
-// whose worker dies: what must not be lost needs a queue that stores.
+// A job that no worker takes is refused: the producer tries again. One whose
+// worker dies is lost: what must not be lost needs a history (docs/work-queues.md).
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"os"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/millrace/millrace/client"
@@ -38,17 +39,18 @@ func main() {
 
 // run starts the workers, gives them the jobs, and returns when all are done.
 func run(ctx context.Context, admin *client.TokenAdmin) error {
-	var pending sync.WaitGroup
-	pending.Add(jobs)
+	var done atomic.Int64
+	var pool []*client.Client
 	for n := range workers {
 		c, err := connect(ctx, admin, client.Grant{Tenants: []string{tenant}, Subscribe: []string{"jobs.*"}})
 		if err != nil {
 			return err
 		}
 		defer c.Close()
+		pool = append(pool, c)
 		_, err = c.SubscribeFunc(ctx, tenant, "jobs.*", func(m client.Message) {
 			fmt.Printf("worker %d does %s %s\n", n+1, m.Channel, m.Payload)
-			pending.Done()
+			done.Add(1)
 		})
 		if err != nil {
 			return err
@@ -61,23 +63,27 @@ func run(ctx context.Context, admin *client.TokenAdmin) error {
 	}
 	defer producer.Close()
 	for n := range jobs {
-		payload := fmt.Appendf(nil, "%d.png", n+1)
-		if err := producer.PublishTo(ctx, client.OneRandom, tenant, "jobs.resize", payload); err != nil {
+		if err := give(ctx, producer, fmt.Appendf(nil, "%d.png", n+1)); err != nil {
 			return err
 		}
 	}
+	for _, c := range pool {
+		if err := c.Drain(ctx); err != nil { // it finishes what it has
+			return err
+		}
+	}
+	fmt.Printf("%d jobs done\n", done.Load())
+	return nil
+}
 
-	done := make(chan struct{})
-	go func() { // ends with the last job, or with the process
-		pending.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-		fmt.Printf("%d jobs done\n", jobs)
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+// give publishes a job until a worker takes it.
+func give(ctx context.Context, producer *client.Client, job []byte) error {
+	for {
+		_, err := producer.PublishConfirmed(ctx, tenant, "jobs.resize", job, client.WithDelivery(client.OneRandom))
+		if !errors.Is(err, client.ErrNoSubscriber) && !errors.Is(err, client.ErrSubscribersBusy) {
+			return err
+		}
+		time.Sleep(100 * time.Millisecond)
 	}
 }
 
@@ -89,10 +95,7 @@ func connect(ctx context.Context, admin *client.TokenAdmin, grant client.Grant) 
 			issued, err := admin.Issue(ctx, client.IssueRequest{
 				CreatedBy: "workers", ExpiresIn: 15 * time.Minute, Grants: []client.Grant{grant},
 			})
-			if err != nil {
-				return client.AccessToken{}, err
-			}
-			return client.AccessToken{Token: issued.Token, ExpiresIn: issued.ExpiresIn}, nil
+			return issued.AccessToken(), err
 		},
 	})
 }

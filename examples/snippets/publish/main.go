@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log"
 	"os"
 
@@ -12,17 +11,13 @@ import (
 
 func main() {
 	ctx := context.Background()
-	options := client.Options{Token: os.Getenv("MILLRACE_TOKEN"), OnEvent: func(e client.Event) {
-		if refused, ok := e.(client.PublishError); ok {
-			log.Fatal("refused: ", refused.Code)
-		}
-	}}
-	c, err := client.Connect(ctx, []string{"http://localhost:8080"}, options)
+	c, err := client.Connect(ctx, []string{"http://localhost:8080"}, client.Options{Token: os.Getenv("MILLRACE_TOKEN")})
 	if err != nil {
 		log.Fatal(err)
 	}
-	err = c.PublishTo(ctx, client.OneRandom, "demo.room", "jobs.resize", []byte("cat.png"))
-	if err := errors.Join(err, c.Flush(ctx), c.Close()); err != nil {
-		log.Fatal(err)
+	_, err = c.PublishConfirmed(ctx, "demo.room", "jobs.resize", []byte("cat.png"), client.WithDelivery(client.OneRandom))
+	if err != nil {
+		log.Fatal(err) // as when no worker takes it
 	}
+	_ = c.Close() // always nil
 }
