@@ -31,6 +31,11 @@ func (c *driven) carryOut(command clientdriver.Command, answer *clientdriver.Rep
 		c.read(command.Sub)
 	case "unsubscribe":
 		err = c.subs[command.Sub].Unsubscribe(ctx)
+	case "drain":
+		if command.Sub == "" {
+			return c.client.Drain(ctx)
+		}
+		err = c.subs[command.Sub].Drain(ctx)
 	case "publish":
 		err = c.publish(ctx, command, answer)
 	case "join":
@@ -156,6 +161,9 @@ func (c *driven) subscribe(ctx context.Context, command clientdriver.Command) (e
 	options := []client.SubscribeOption{client.WithQueue(o.Queue, client.QueuePolicy(o.QueuePolicy))}
 	if o.History != nil {
 		options = append(options, client.WithHistory(from(o.History)))
+	}
+	if o.WithoutEcho {
+		options = append(options, client.WithoutEcho())
 	}
 	var s *client.Subscription
 	if command.Mode == "callback" {

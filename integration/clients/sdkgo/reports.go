@@ -24,7 +24,7 @@ func (c *driven) messages(sub string) func(client.Message) {
 	return func(m client.Message) {
 		c.report(clientdriver.Report{
 			Event: "message", Sub: sub, Tenant: m.Tenant, Channel: m.Channel, Payload: m.Payload,
-			Pattern: m.Pattern, Patterns: m.Patterns, Late: m.Late, Position: m.Position, Sender: m.Sender,
+			Pattern: m.Pattern, Patterns: m.Patterns, Late: m.Late, Position: m.Position, Sender: m.Sender, Own: m.Own, Key: m.Key,
 		})
 	}
 }
