@@ -63,7 +63,7 @@ func (c *Client) Drain(ctx context.Context) error {
 		})
 	}
 	waiting.Wait()
-	return errors.Join(append(errs, c.Close())...)
+	return errors.Join(errors.Join(errs...), c.Close())
 }
 
 // awaitReader waits until all messages were taken. A channel does not tell, so it looks.
