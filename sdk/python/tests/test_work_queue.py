@@ -120,8 +120,9 @@ async def test_drain(client: bool) -> None:
             go_on.release()
         while len(got) < 4:  # noqa: ASYNC110 (what it awaits is the reader's)
             await asyncio.sleep(0)
+        await asyncio.wait({draining}, timeout=0.05)
         assert not draining.done()  # the last one is still being done
-        assert it.client.rtt is None or not peer.closed.all
+        assert peer.closed.all == []
         go_on.release()
         await draining
         await reading
@@ -143,16 +144,21 @@ async def test_drain_in_the_loop_that_reads() -> None:
         assert got == ["1", "2", "3"]
 
 
-async def test_a_drained_subscription_is_not_restored() -> None:
-    async with begin() as (it, peer):
-        peer.answers = lambda line: not line.startswith("UNSUB")
+@pytest.mark.parametrize("moves", [False, True])
+async def test_a_drained_subscription_is_not_asked_for_again(moves: bool) -> None:
+    async with two(QUEUES, subscribe=False) as it:
+        it.first.answers = lambda line: not line.startswith("UNSUB")
         sub = await it.client.subscribe("t", "c")
-        peer.give("1")
+        it.first.give("1")
         await it.client.flush()
         draining = asyncio.create_task(sub.drain())
-        await peer.until("UNSUB:t:c")
-        peer.kill()
-        await it.event("reconnected")
+        await it.first.until("UNSUB:t:c")
+        if moves:
+            it.first.send("RECONNECT")
+        else:
+            it.first.kill()
+        await it.event("moved" if moves else "reconnected")
+        assert (await it.b.peer(0)).count("SUB:t:c") == 0
         assert await read(sub, 1) == ["1"]
         with pytest.raises(StopAsyncIteration):
             await read(sub, 1)
