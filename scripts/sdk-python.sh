@@ -143,4 +143,4 @@ if [[ -n $python ]]; then
 	venv "$python" .venv-oldest requirements-oldest.txt
 	installed "$PWD/.venv-oldest/bin/python"
 fi
-PYTHONPATH=src quiet .venv/bin/python -W error -m pdoc --output-directory docs-out millrace millrace.sync
+PYTHONPATH=src quiet .venv/bin/python -W error -m pdoc --output-directory docs-out millrace millrace.sync millrace.testing

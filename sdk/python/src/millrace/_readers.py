@@ -16,16 +16,15 @@ class Readers:
         self._holding: set[asyncio.Task[Any]] = set()
         self._waiting: list[asyncio.Future[None]] = []
 
-    def back(self) -> None:
-        """The current task is done with the message that it got last."""
-        reader = asyncio.current_task()
+    def back(self, reader: asyncio.Task[Any] | None) -> None:
+        """A task is done with the message that it got last."""
         if reader in self._holding:
             self._holding.remove(reader)
-            self.tell()
+            if self._waiting:
+                self.tell()
 
-    def got(self) -> None:
-        """The current task gets a message."""
-        reader = asyncio.current_task()
+    def got(self, reader: asyncio.Task[Any] | None) -> None:
+        """A task gets a message."""
         if reader is None:
             return
         if reader not in self._known:

@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import math
 from collections import deque
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Coroutine, Iterable
 from types import TracebackType
 from typing import Any
 
@@ -144,34 +144,8 @@ class Subscription:
             raise bad_option("a subscription with on_message cannot be iterated")
         return self
 
-    async def __anext__(self) -> Message:
-        return await self._taken(None)
-
-    async def _taken(self, timeout: float | None) -> Message:
-        """Return the next message, and note who has it."""
-        self._loop.check()
-        if self._on_message is not None:
-            raise bad_option("a subscription with on_message cannot be iterated")
-        self._iterating.back()
-        message = await self._receive(timeout)
-        self._done_with(message)
-        self._iterating.got()
-        return message
-
-    async def _receive(self, timeout: float | None = None) -> Message:
-        """Return the next message, with which the application is not done."""
-        message = await self._next(timeout)
-        if message is not None:
-            return message
-        if self._error is not None:
-            raise self._error.again()
-        raise StopAsyncIteration
-
-    def _throw(self, messages: Iterable[Message]) -> None:
-        """Count messages that were received, and that nobody gets."""
-        thrown = sum(message._to_one for message in messages)
-        self._jobs -= thrown
-        self._thrown += thrown
+    def __anext__(self) -> Coroutine[Any, Any, Message]:
+        return self._next(None)
 
     async def receive(self, timeout: float | None = None) -> Message | None:
         """Wait for the next message; return None if the application has ended the subscription.
@@ -180,16 +154,45 @@ class Subscription:
         other error is why the subscription has ended.
         """
         try:
-            return await self._taken(timeout)
+            return await self._next(timeout)
         except StopAsyncIteration:
             return None
 
-    async def _next(self, timeout: float | None = None) -> Message | None:
-        """Return the next message; None: there is none any more."""
+    async def _next(self, timeout: float | None) -> Message:
+        """Return the next message, and note who has it."""
+        self._loop.check()
+        if self._on_message is not None:
+            raise bad_option("a subscription with on_message cannot be iterated")
+        reader = asyncio.current_task()
+        self._iterating.back(reader)
+        if not self._queue:
+            await self._arrival(timeout)
+        message = self._pop()
+        if message._to_one:
+            self._done_with(message)
+        self._iterating.got(reader)
+        return message
+
+    async def _receive(self, timeout: float | None = None) -> Message:
+        """Return the next message, with which the application is not done."""
+        if not self._queue:
+            await self._arrival(timeout)
+        return self._pop()
+
+    def _throw(self, messages: Iterable[Message]) -> None:
+        """Count messages that were received, and that nobody gets."""
+        thrown = sum(message._to_one for message in messages)
+        self._jobs -= thrown
+        self._thrown += thrown
+
+    async def _arrival(self, timeout: float | None) -> None:
+        """Return when a message waits, which the caller takes at once. At the end it raises what the iteration does."""
         end = now() + (timeout or 0)
         while not self._queue:
+            if self._error is not None:
+                raise self._error.again()
             if self._over:
-                return None
+                raise StopAsyncIteration
             reader: asyncio.Future[None] = future()
             self._readers.append(reader)
             try:
@@ -205,6 +208,9 @@ class Subscription:
                 elif self._queue:
                     self._wake()  # it was woken for a message that another one can take
                 raise
+
+    def _pop(self) -> Message:
+        """Take the oldest message."""
         message = self._queue.popleft()
         if message._to_one:
             self._queued_jobs -= 1
@@ -264,9 +270,7 @@ class Subscription:
         """Call a coroutine function for each message of the queue."""
         try:
             while self._queue and self._on_message is not None:
-                message = await self._next()
-                if message is None:
-                    return
+                message = self._pop()
                 try:
                     await self._on_message(message)
                 except Exception as err:  # noqa: BLE001 (the application's)
