@@ -125,6 +125,14 @@ func (p *Background) AwaitMatchFor(limit time.Duration, o *capture.Output, expre
 	return found
 }
 
+// AwaitTrue returns when ready is true; the process must run until then.
+func (p *Background) AwaitTrue(ready func() bool) {
+	p.t.Helper()
+	if err := p.poll(patience, ready); err != nil {
+		p.t.Fatalf("%q: %v\nstdout:\n%s\nstderr:\n%s", p.Cmd.Args, err, p.Out, p.Err)
+	}
+}
+
 // poll calls ready until it returns true; it is for what sends no event. The error says that the
 // process has ended, or that limit has passed.
 func (p *Background) poll(limit time.Duration, ready func() bool) error {

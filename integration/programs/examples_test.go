@@ -51,6 +51,7 @@ func TestExamples(t *testing.T) {
 		})
 	}
 	t.Run("workers", e.workers)
+	t.Run("queue", e.queue)
 	for name, block := range map[string]string{"backend-go": "go run ./examples/backend-go", "backend-node": "node examples/backend-node"} {
 		t.Run(name, func(t *testing.T) { // the backend ends with it: its port is the next one's
 			e.start(t, "open "+e.backend, e.block(t, block))
@@ -88,8 +89,8 @@ func startExamples(t *testing.T) *exampleEdge {
 		"go run ./examples/snippets/", "exec built/", "go run ./examples/", "exec built/",
 		"examples/python/.venv/bin/python ", python, "\npython3 ", "\n"+python), "http://" + backend, nil}
 	e.dir = t.TempDir()
-	if _, e.blocks = document(t, "../examples/README.md", "sh"); len(e.blocks) != 14 {
-		t.Fatalf("examples/README.md has %d blocks: the test knows 14", len(e.blocks))
+	if _, e.blocks = document(t, "../examples/README.md", "sh"); len(e.blocks) != 16 {
+		t.Fatalf("examples/README.md has %d blocks: the test knows 16", len(e.blocks))
 	}
 	ports := fmt.Sprintf("-e s/:3000/:%d/g -e s/:8080/:%d/g -e s/:8443/:%d/g", port, e.Ports[1], e.Ports[0])
 	build := e.paste("export FROM="+from,
@@ -97,7 +98,7 @@ func startExamples(t *testing.T) *exampleEdge {
 		"ln -s $FROM/* . && rm examples", "tar -C $FROM --exclude node_modules --exclude .venv -cf - examples | tar xf -",
 		"find examples -type f -exec sed -i.bak "+ports+" {} +",
 		"ln -s $FROM/examples/node_modules examples/",
-		"go build -o built/ ./examples/backend-go ./examples/workers ./examples/snippets/worker ./examples/snippets/publish")
+		"go build -o built/ ./examples/backend-go ./examples/workers ./examples/queue ./examples/snippets/worker ./examples/snippets/publish")
 	build.Env = os.Environ() // with its caches
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -116,6 +117,38 @@ func (e *exampleEdge) workers(t *testing.T) {
 		}
 		if !strings.Contains(out, "\n100 jobs done\n") || len(done) != 100 || len(lines) != 100 || len(workers) < 2 {
 			t.Errorf("%d jobs were done by %d workers:\n%s", len(done), len(workers), out)
+		}
+	}
+}
+
+// queue loses no job of a work queue whose worker is killed in the middle, whichever language does what.
+func (e *exampleEdge) queue(t *testing.T) {
+	token := e.block(t, "--history 'jobs.*'")
+	programs := []string{"exec built/queue", "exec node examples/queue/queue.mjs", "examples/python/.venv/bin/python examples/queue/queue.py"}
+	const jobs = 20
+	isDone := regexp.MustCompile(`(?m)^done (\S+)$`)
+	for i := range programs {
+		dispatcher, killed, left := programs[i], programs[(i+1)%3], programs[(i+2)%3]
+		retryAfter := "1"
+		if i == 0 {
+			retryAfter = "1s"
+		}
+		first := e.start(t, "", token, killed+" work")
+		second := e.start(t, "", token, left+" work")
+		e.start(t, "", token, dispatcher+" dispatch "+retryAfter)
+		e.run(t, token, dispatcher+fmt.Sprintf(" add %d", jobs))
+		first.Await(first.Out, "done ")
+		first.Signal(syscall.SIGKILL)
+		second.AwaitTrue(func() bool {
+			done := map[string]bool{}
+			for _, found := range isDone.FindAllStringSubmatch(first.Out.String()+second.Out.String(), -1) {
+				done[found[1]] = true
+			}
+			return len(done) == jobs
+		})
+		second.Signal(syscall.SIGTERM) // it drains
+		if code := second.ExitCode(); code != 0 {
+			t.Errorf("%s: exit code %d\n%s", left, code, second.Out)
 		}
 	}
 }
