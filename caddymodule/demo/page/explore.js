@@ -135,7 +135,7 @@ function follow(c) {
     },
     slowConsumer: ({ dropped }) => addRow("from the edge", `this page is too slow: ${dropped} messages were dropped`),
     limited: ({ direction, delay }) =>
-      addRow("from the edge", `messages ${direction === "in" ? "go" : "come"} ${delay / 1000} s late: they wait for the token's bandwidth`),
+      addRow("from the edge", `messages ${direction === "in" ? "come" : "go"} ${delay / 1000} s late: they wait for the token's bandwidth`),
     linkDown: () => addRow("from the edge", "the edge has lost the other edges: nothing comes from there"),
     linkUp: () => addRow("from the edge", "the edge has the other edges again. Messages between are lost."),
     edgeError: ({ code, detail }) => addRow("from the edge", [code, detail].filter(Boolean).join(": ")),

@@ -46,12 +46,12 @@ export interface ClientEvents {
   recovered: Place & { readonly away: number };
   moving: Place & { readonly reason: MoveReason };
   moved: Place & { readonly reason: MoveReason };
-  /** why: what the token allows in place of it, if the edge says so. */
+  /** detail: what the token allows in place of it, if the edge says so. */
   publishError: {
     readonly tenant: string;
     readonly channel: string;
     readonly code: ErrorCode;
-    readonly why?: string;
+    readonly detail?: string;
   };
   /**
    * The connection is lost or replaced, and nothing has proved that the edge has read this many publishes that were
@@ -71,8 +71,8 @@ export interface ClientEvents {
   };
   slowConsumer: { readonly dropped: number };
   /**
-   * The edge holds back for so many milliseconds, because of a limit of its own: `in` is what this client publishes,
-   * `out` what it gets. Once a minute at most.
+   * The edge holds back for so many milliseconds, because of a limit of its own: `in` is what this client gets,
+   * `out` what it publishes. Once a minute at most.
    */
   limited: { readonly direction: "in" | "out"; readonly delay: number };
   linkDown: { readonly edge: string };

@@ -184,10 +184,10 @@ export class Session extends SessionState implements Owner<Readers>, Maker {
     if (code === "slow_consumer") this.events.emit("slowConsumer", { dropped: Number(detail) });
     else if (/^(in|e)gress_limited$/.test(code)) {
       this.limitedUntil = now() + MINUTE;
-      const direction = code[0] === "i" ? "in" : "out";
+      const direction = code[0] === "e" ? "in" : "out";
       this.events.emit("limited", { direction, delay: Number(detail) * 1000 });
     } else if (tenant && channel && code !== "broker_unavailable") {
-      this.events.emit("publishError", { tenant, channel, code, ...(why && { why }) });
+      this.events.emit("publishError", { tenant, channel, code, ...(why && { detail: why }) });
     } else this.events.emit("edgeError", { code, detail });
   }
 

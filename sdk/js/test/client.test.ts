@@ -195,7 +195,7 @@ test("what the edge tells", async (t) => {
     code: "permission_denied",
   });
   assert.deepEqual(await event("slowConsumer"), { name: "slowConsumer", dropped: 17 });
-  assert.deepEqual(await event("limited"), { name: "limited", direction: "out", delay: 3000 });
+  assert.deepEqual(await event("limited"), { name: "limited", direction: "in", delay: 3000 });
   assert.deepEqual(await event("edgeError"), { name: "edgeError", code: "broker_unavailable", detail: "" });
   assert.deepEqual(await event("edgeError", 1), { name: "edgeError", code: "of_later", detail: "x" });
   peer.answers = (line) => line === "PING";

@@ -84,7 +84,7 @@ test("what the token allows, in the error", async (t) => {
   });
   peer.send("ERR:permission_denied:PUB:t:secret:tenants=u,v");
   const told = { name: "publishError", tenant: "t", channel: "secret", code: "permission_denied" };
-  assert.deepEqual(await event("publishError"), { ...told, why: "the token is for the tenants u, v" });
+  assert.deepEqual(await event("publishError"), { ...told, detail: "the token is for the tenants u, v" });
   const publishing = client.publish("t", "secret", "", { confirm: true });
   const frame = await peer.frames.until(() => true);
   peer.send(`ERR:permission_denied:PUB:${frame.readUInt32BE(2)}:by=hook`);
@@ -96,7 +96,7 @@ test("what waits for a limit of the edge", async (t) => {
   const { client, event } = await tried(t, edge.url);
   assert.equal(client.limited, false);
   (await edge.peer(0)).send("ERR:ingress_limited:4");
-  assert.deepEqual(await event("limited"), { name: "limited", direction: "in", delay: 4000 });
+  assert.deepEqual(await event("limited"), { name: "limited", direction: "out", delay: 4000 });
   assert.equal(client.limited, true);
   t.mock.method(performance, "now", () => Number.MAX_VALUE);
   assert.equal(client.limited, false);
