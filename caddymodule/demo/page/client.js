@@ -136,7 +136,7 @@ export class Client {
       publishUnknown: () => {}, // drafts: the next one says it all
       subscriptionError: tell(({ pattern, code }) => `The edge refused ${pattern}: ${code}`),
       edgeError: tell(({ code, detail }) => `The edge says: ${[code, detail].filter(Boolean).join(": ")}`),
-      limited: tell(({ direction, delay }) => `What ${direction === "in" ? "is sent" : "comes"} is ${delay / 1000} s late: it waits for the token’s bandwidth.`),
+      limited: tell(({ direction, delay }) => `What ${direction === "in" ? "comes" : "is sent"} is ${delay / 1000} s late: it waits for the token’s bandwidth.`),
       connecting: tell(({ error }) => `Not connected yet: ${error.message}`),
       closed: ({ error }) => this.#ended(error),
     };
