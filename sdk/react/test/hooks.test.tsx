@@ -284,7 +284,7 @@ test("messages say who has published them, with the option sender", async (t) =>
   );
   const peer = await edge.peer(0);
   await peer.until("SUB:t:c");
-  assert.equal(peer.asked, "FEATURES:link,sender");
+  assert.equal(peer.asked, "FEATURES:link,work_queue,own,reasons,sender");
   peer.deliverFrom("alice", "1");
   peer.deliver("2");
   await until("[alice: 1][: 2]");
