@@ -398,16 +398,16 @@ finish(_(s,"internal","a fault of this client"))})}watch(t){return new W(t,this.
 ({pathname:s})=>s!=="/")&&b('a list of edges needs import "@millrace/client/moves"'),t.map(({origin:s})=>s)}confirms(){return this.
 histories?.confirms()}draining(t){this.searcher.drained.add(t.edge),t===this.current&&this.moveIfDue()}errorLine(t,e,s,i){
 this.presences?.ended(t,e,s);let[,r,o]=/^PUB:([^:]+):(.+)$/s.exec(s)??[];if(e==="slow_consumer")this.events.emit("slowCo\
-nsumer",{dropped:Number(s)});else if(/^(in|e)gress_limited$/.test(e)){this.limitedUntil=d()+Pi;let a=e[0]==="i"?"in":"ou\
+nsumer",{dropped:Number(s)});else if(/^(in|e)gress_limited$/.test(e)){this.limitedUntil=d()+Pi;let a=e[0]==="e"?"in":"ou\
 t";this.events.emit("limited",{direction:a,delay:Number(s)*1e3})}else r&&o&&e!=="broker_unavailable"?this.events.emit("p\
-ublishError",{tenant:r,channel:o,code:e,...i&&{why:i}}):this.events.emit("edgeError",{code:e,detail:s})}roundTrip(t){this.
-rtt=t,this.events.emit("roundTrip",{rtt:t})}silent(t){return!1}woke(t){}lost(t,e){this.reportUnread(t);let s=t.token===this.
-tokens.token;if((/_not_allowed$|^token_revoked$/.test(e.code)||e.code==="token_expired"&&!this.tokens.provided)&&s&&!this.
-spare(t))return this.finish(e);e.closeCode===void 0&&/^(disconnected|timeout)$/.test(e.code)&&this.searcher.dialer.noteSilent(
-t),this.replace(t,e)}spare(t){return!1}replace(t,e){t===this.current&&!this.reconnecting&&this.run(s=>Ke(this,t,e,s))}finish(t){
-if(this.over)return;this.over=new l("closed","the client has been closed",t?{cause:t}:{}),this.task?.abort(),this.tokens.
-stop(),t||this.presences?.leaveAll();let e=this.end(t);this.change(),this.subscriber.end(t,this.over),this.presences?.end(
-t,this.over),this.events.emit("closed",{error:t}),Promise.all(e).then(()=>this.#t(t))}end(t){let{current:e}=this;return e&&
+ublishError",{tenant:r,channel:o,code:e,...i&&{detail:i}}):this.events.emit("edgeError",{code:e,detail:s})}roundTrip(t){
+this.rtt=t,this.events.emit("roundTrip",{rtt:t})}silent(t){return!1}woke(t){}lost(t,e){this.reportUnread(t);let s=t.token===
+this.tokens.token;if((/_not_allowed$|^token_revoked$/.test(e.code)||e.code==="token_expired"&&!this.tokens.provided)&&s&&
+!this.spare(t))return this.finish(e);e.closeCode===void 0&&/^(disconnected|timeout)$/.test(e.code)&&this.searcher.dialer.
+noteSilent(t),this.replace(t,e)}spare(t){return!1}replace(t,e){t===this.current&&!this.reconnecting&&this.run(s=>Ke(this,
+t,e,s))}finish(t){if(this.over)return;this.over=new l("closed","the client has been closed",t?{cause:t}:{}),this.task?.abort(),
+this.tokens.stop(),t||this.presences?.leaveAll();let e=this.end(t);this.change(),this.subscriber.end(t,this.over),this.presences?.
+end(t,this.over),this.events.emit("closed",{error:t}),Promise.all(e).then(()=>this.#t(t))}end(t){let{current:e}=this;return e&&
 t&&this.reportUnread(e),[e?.close()]}};var Ui=500;async function ds(n,t,e){for(n.events.emit("suspect",n.place),n.gate??=[];n.merger&&!n.merger.done(d());)await O(
 50,e);n.merger=new q,n.both=n.tentative=!0;let s=0;for await(let i of n.searcher.order(t.edge,!1,e)){await n.pause(Math.
 max(T(++s,n.settings),n.searcher.wait(i)),e);let r;try{r=await n.searcher.open(i,e,{fallbackAfter:Ui})}catch(a){if(v(e),

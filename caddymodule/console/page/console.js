@@ -1003,16 +1003,16 @@ finish(pe(o,"internal","a fault of this client"))})}watch(e){return new st(e,thi
 ({pathname:o})=>o!=="/")&&O('a list of edges needs import "@millrace/client/moves"'),e.map(({origin:o})=>o)}confirms(){return this.
 histories?.confirms()}draining(e){this.searcher.drained.add(e.edge),e===this.current&&this.moveIfDue()}errorLine(e,t,o,r){
 this.presences?.ended(e,t,o);let[,i,a]=/^PUB:([^:]+):(.+)$/s.exec(o)??[];if(t==="slow_consumer")this.events.emit("slowCo\
-nsumer",{dropped:Number(o)});else if(/^(in|e)gress_limited$/.test(t)){this.limitedUntil=S()+Dc;let l=t[0]==="i"?"in":"ou\
+nsumer",{dropped:Number(o)});else if(/^(in|e)gress_limited$/.test(t)){this.limitedUntil=S()+Dc;let l=t[0]==="e"?"in":"ou\
 t";this.events.emit("limited",{direction:l,delay:Number(o)*1e3})}else i&&a&&t!=="broker_unavailable"?this.events.emit("p\
-ublishError",{tenant:i,channel:a,code:t,...r&&{why:r}}):this.events.emit("edgeError",{code:t,detail:o})}roundTrip(e){this.
-rtt=e,this.events.emit("roundTrip",{rtt:e})}silent(e){return!1}woke(e){}lost(e,t){this.reportUnread(e);let o=e.token===this.
-tokens.token;if((/_not_allowed$|^token_revoked$/.test(t.code)||t.code==="token_expired"&&!this.tokens.provided)&&o&&!this.
-spare(e))return this.finish(t);t.closeCode===void 0&&/^(disconnected|timeout)$/.test(t.code)&&this.searcher.dialer.noteSilent(
-e),this.replace(e,t)}spare(e){return!1}replace(e,t){e===this.current&&!this.reconnecting&&this.run(o=>Vs(this,e,t,o))}finish(e){
-if(this.over)return;this.over=new k("closed","the client has been closed",e?{cause:e}:{}),this.task?.abort(),this.tokens.
-stop(),e||this.presences?.leaveAll();let t=this.end(e);this.change(),this.subscriber.end(e,this.over),this.presences?.end(
-e,this.over),this.events.emit("closed",{error:e}),Promise.all(t).then(()=>this.#e(e))}end(e){let{current:t}=this;return t&&
+ublishError",{tenant:i,channel:a,code:t,...r&&{detail:r}}):this.events.emit("edgeError",{code:t,detail:o})}roundTrip(e){
+this.rtt=e,this.events.emit("roundTrip",{rtt:e})}silent(e){return!1}woke(e){}lost(e,t){this.reportUnread(e);let o=e.token===
+this.tokens.token;if((/_not_allowed$|^token_revoked$/.test(t.code)||t.code==="token_expired"&&!this.tokens.provided)&&o&&
+!this.spare(e))return this.finish(t);t.closeCode===void 0&&/^(disconnected|timeout)$/.test(t.code)&&this.searcher.dialer.
+noteSilent(e),this.replace(e,t)}spare(e){return!1}replace(e,t){e===this.current&&!this.reconnecting&&this.run(o=>Vs(this,
+e,t,o))}finish(e){if(this.over)return;this.over=new k("closed","the client has been closed",e?{cause:e}:{}),this.task?.abort(),
+this.tokens.stop(),e||this.presences?.leaveAll();let t=this.end(e);this.change(),this.subscriber.end(e,this.over),this.presences?.
+end(e,this.over),this.events.emit("closed",{error:e}),Promise.all(t).then(()=>this.#e(e))}end(e){let{current:t}=this;return t&&
 e&&this.reportUnread(t),[t?.close()]}};var jc=500;async function bi(n,e,t){for(n.events.emit("suspect",n.place),n.gate??=[];n.merger&&!n.merger.done(S());)await ce(
 50,t);n.merger=new it,n.both=n.tentative=!0;let o=0;for await(let r of n.searcher.order(e.edge,!1,t)){await n.pause(Math.
 max(Z(++o,n.settings),n.searcher.wait(r)),t);let i;try{i=await n.searcher.open(r,t,{fallbackAfter:jc})}catch(l){if(X(t),
