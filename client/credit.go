@@ -94,12 +94,21 @@ func (s *Subscription) tellRoom() {
 	}
 }
 
-// tellLost has the loop tell of messages that were dropped, or thrown away. It does not wait.
-func (s *Subscription) tellLost(n int) {
-	if n == 0 {
-		return
+// tellDropped has the loop tell of a message that the queue had no room for. It does not wait.
+func (s *Subscription) tellDropped() {
+	s.dropped.Add(1)
+	s.tellLost()
+}
+
+// tellDiscarded has the loop tell of messages to one connection that were thrown away. It does not wait.
+func (s *Subscription) tellDiscarded(n int) {
+	if n > 0 {
+		s.discarded.Add(int64(n))
+		s.tellLost()
 	}
-	s.dropped.Add(int64(n))
+}
+
+func (s *Subscription) tellLost() {
 	if s.flagged.CompareAndSwap(false, true) {
 		s.client.overflow.add(s)
 	}

@@ -40,7 +40,7 @@ func (s *Subscription) Drain(ctx context.Context) error {
 // publish any more: such a worker drains its subscription, and closes the client after the loop.
 //
 // When ctx ends, it closes the client at once, and returns ErrTimeout or the error of ctx. Messages to one
-// connection that are thrown away then are told by the event [QueueFull].
+// connection that are thrown away then are told by the event [Discarded].
 func (c *Client) Drain(ctx context.Context) error {
 	subs := make(chan []*Subscription, 1)
 	var all []*Subscription

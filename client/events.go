@@ -177,11 +177,17 @@ type (
 	LinkUp struct{ Edge string } // origin
 
 	// QueueFull says that messages were dropped from the queue of a subscription, which the
-	// application did not read in time, or, of those that were published to one connection, when
-	// Unsubscribe or Close threw them away. It comes at most once a second for each subscription.
+	// application did not read in time. It comes at most once a second for each subscription.
 	QueueFull struct {
 		Tenant, Pattern string
 		Dropped         int // since the event before
+	}
+
+	// Discarded says that Unsubscribe or Close has thrown away messages of a subscription that were
+	// published to one connection, so that nobody gets them. [Subscription.Drain] throws none away.
+	Discarded struct {
+		Tenant, Pattern string
+		Count           int // since the event before
 	}
 
 	// EdgeError is any other ERR line, or a token provider that fails, with the code
@@ -218,6 +224,7 @@ func (Limited) event()           {}
 func (LinkDown) event()          {}
 func (LinkUp) event()            {}
 func (QueueFull) event()         {}
+func (Discarded) event()         {}
 func (EdgeError) event()         {}
 func (RoundTrip) event()         {}
 func (Closed) event()            {}

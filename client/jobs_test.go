@@ -130,9 +130,9 @@ func TestUnsubscribeCountsJobs(t *testing.T) {
 		l.set(func(l *fakeLink) { l.mute["UNSUB"] = true })
 		ended := async(func() error { return s.Unsubscribe(t.Context()) })
 		synctest.Wait()
-		equal(t, "thrown away", event[QueueFull](w).Dropped, 99)
+		equal(t, "thrown away", event[Discarded](w).Count, 99)
 		l.give(101, 101)
-		equal(t, "came too late", event[QueueFull](w).Dropped, 1)
+		equal(t, "came too late", event[Discarded](w).Count, 1)
 		l.line("OK:UNSUB:t:x")
 		noError(t, <-ended)
 		wantEnd(t, s, nil)
@@ -146,7 +146,7 @@ func TestUnsubscribeCountsJobs(t *testing.T) {
 		synctest.Wait()
 		closed := async(c.Close)
 		synctest.Wait()
-		if n := event[QueueFull](w).Dropped; n < 198 || n > 199 { // the function may have taken one more
+		if n := event[Discarded](w).Count; n < 198 || n > 199 { // the function may have taken one more
 			t.Errorf("%d were thrown away", n)
 		}
 		close(resume)
@@ -171,7 +171,7 @@ func TestDrain(t *testing.T) {
 			wantPayloads(t, s, strconv.Itoa(i))
 		}
 		wantEnd(t, s, nil)
-		noEvent[QueueFull](w)
+		noEvent[Discarded](w)
 	})
 	jobsOf(t, "a function returns for all", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		done := 0
@@ -181,7 +181,7 @@ func TestDrain(t *testing.T) {
 		synctest.Wait()
 		noError(t, s.Drain(t.Context()))
 		equal(t, "done", done, 100)
-		noEvent[QueueFull](w)
+		noEvent[Discarded](w)
 	})
 	jobsOf(t, "a connection that is lost meanwhile ends it", func(t *testing.T, _ *world, c *Client, l *fakeLink) {
 		s := mustSubscribe(t, c, "x")
@@ -212,7 +212,7 @@ func TestDrain(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		wantError(t, c.Drain(ctx), ErrTimeout)
-		equal(t, "thrown away", event[QueueFull](w).Dropped, 5)
+		equal(t, "thrown away", event[Discarded](w).Count, 5)
 	})
 }
 

@@ -66,7 +66,9 @@ func complaint(e Event) (text string, code Code, fields []any) {
 		}
 		return "messages of a history may be missing: " + gapTexts[e.Reason], code, []any{"reason", e.Reason, "tenant", e.Tenant, "pattern", e.Pattern}
 	case QueueFull:
-		return "messages were dropped, or thrown away by Unsubscribe or Close: read faster, raise WithQueue, or call Drain", CodeQueueFull, []any{"dropped", e.Dropped, "tenant", e.Tenant, "pattern", e.Pattern}
+		return "messages were dropped: read faster, or raise WithQueue", CodeQueueFull, []any{"dropped", e.Dropped, "tenant", e.Tenant, "pattern", e.Pattern}
+	case Discarded:
+		return "messages to one subscriber were thrown away by Unsubscribe or Close: call Drain to have what has come given out", CodeQueueFull, []any{"count", e.Count, "tenant", e.Tenant, "pattern", e.Pattern}
 	case SlowConsumer:
 		return "the edge dropped messages for this client: it reads too slowly, or its token's egress_kb_per_sec is too low", "slow_consumer", []any{"dropped", e.Dropped}
 	case Limited:

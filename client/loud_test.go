@@ -39,7 +39,7 @@ func TestLoud(t *testing.T) {
 		equal(t, "said", out.String(), "")
 	})
 	for _, e := range []Event{
-		Connecting{1, 0, ErrUnreachable}, PublishError{}, PublishUnknown{}, SubscriptionError{}, EdgeError{}, Gap{}, QueueFull{}, SlowConsumer{},
+		Connecting{1, 0, ErrUnreachable}, PublishError{}, PublishUnknown{}, SubscriptionError{}, EdgeError{}, Gap{}, QueueFull{}, Discarded{}, SlowConsumer{},
 		Limited{}, Closed{ErrTokenRevoked},
 	} {
 		if text, _, fields := complaint(e); text == "" || len(fields)%2 != 0 {

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// fullEvery is the shortest time between two QueueFull events of a subscription.
+// fullEvery is the shortest time between two events QueueFull or Discarded of a subscription.
 const fullEvery = time.Second
 
-// overflow collects the subscriptions that dropped messages, so that the loop
+// overflow collects the subscriptions that dropped messages, or threw them away, so that the loop
 // tells of each once a second at most.
 type overflow struct {
 	wake chan struct{}
 
 	mu    sync.Mutex
-	subs  []*Subscription // dropped something that nobody was told of
+	subs  []*Subscription // lost something that nobody was told of
 	ended []*Subscription // by the policy EndOnFull, and the edge has not heard of it
 	full  []*Subscription // with a history, whose queues are full; the edge has not heard of it
 	read  []*Subscription // of these, those that were read since
@@ -122,6 +122,9 @@ func (o *overflow) tell(now time.Time) (events []Event, next time.Time) {
 		s.flagged.Store(false)
 		if n := s.dropped.Swap(0); n > 0 { // else the event before has told of it
 			events = append(events, QueueFull{s.key.tenant, s.key.pattern, int(n)})
+		}
+		if n := s.discarded.Swap(0); n > 0 {
+			events = append(events, Discarded{s.key.tenant, s.key.pattern, int(n)})
 		}
 	}
 	o.mu.Lock()

@@ -142,7 +142,7 @@ func (r *router) dispatch(d *delivery, patterns []string, payload []byte) (crowd
 		if in == nil || in.tenant != d.tenant || in.pattern != p {
 			if in = r.interests[key{d.tenant, p}]; in == nil {
 				if s := r.leaving[key{d.tenant, p}]; d.toOne && s != nil {
-					s.tellLost(1)
+					s.tellDiscarded(1)
 				}
 				continue // the application has left it
 			}
@@ -165,7 +165,7 @@ func (r *router) dispatch(d *delivery, patterns []string, payload []byte) (crowd
 				crowd = true
 			case dropped:
 				crowd = true
-				s.tellLost(1)
+				s.tellDropped()
 			case behind: // only of messages with positions
 			case full:
 				s.end(queueFullError(in.key), false)

@@ -117,7 +117,7 @@ func (s *Subscription) read(f func(Message)) {
 			continue
 		}
 		if m.toOne {
-			s.tellLost(1)
+			s.tellDiscarded(1)
 		}
 		return
 	}

@@ -15,8 +15,9 @@ type Subscription struct {
 	queue   *queue
 	history *history // nil: without one
 
-	dropped atomic.Int64 // messages, since the last event
-	flagged atomic.Bool  // the loop has been asked to tell of them
+	dropped   atomic.Int64 // messages, since the last event
+	discarded atomic.Int64 // those to one connection that were thrown away, since the last event
+	flagged   atomic.Bool  // the loop has been asked to tell of them
 
 	hasRoom  atomic.Bool   // the loop has been asked for more credit
 	noEcho   bool          // it leaves out what the client has published
@@ -95,7 +96,7 @@ func (s *Subscription) hasEnded() bool {
 
 // Unsubscribe ends the subscription: its channel is closed at once. It returns
 // when the edge has ended it, too, or there is no connection. Messages that are
-// not read by then may be lost; the event [QueueFull] says how many of them were published to one
+// not read by then may be lost; the event [Discarded] says how many of them were published to one
 // connection, so that nobody else gets them. [Subscription.Drain] loses none. A subscription that has
 // ended is no error.
 func (s *Subscription) Unsubscribe(ctx context.Context) error {
@@ -110,5 +111,5 @@ func (s *Subscription) end(err error, discard bool) {
 		close(s.done)
 	})
 	s.queue.end(discard)
-	s.tellLost(s.queue.takeLost())
+	s.tellDiscarded(s.queue.takeLost())
 }

@@ -38,8 +38,8 @@ func TestWorkers(t *testing.T) {
 		thrown := 0
 		worker(10*time.Minute, nil) // takes what its queue has room for
 		leaves, leaving := worker(101*time.Millisecond, func(e client.Event) {
-			if e, ok := e.(client.QueueFull); ok {
-				thrown += e.Dropped
+			if e, ok := e.(client.Discarded); ok {
+				thrown += e.Count
 			}
 		})
 		drains, draining := worker(103*time.Millisecond, nil)

@@ -231,6 +231,8 @@ func (s *subscriber) event(event client.Event) {
 		s.printLine("LINK:up: the edge has the other edges again; messages sent in between are lost")
 	case client.QueueFull:
 		s.printLine(fmt.Sprintf("%d messages for %s were dropped: the terminal is too slow", e.Dropped, e.Pattern))
+	case client.Discarded:
+		s.printLine(fmt.Sprintf("%d messages for %s, each to one subscriber, were not printed, and nobody else gets them", e.Count, e.Pattern))
 	case client.EdgeError:
 		line := "ERR:" + string(e.Code)
 		if e.Detail != "" {

@@ -36,6 +36,7 @@ var Events = []string{
 
 	"connecting", "connected", "suspect", "recovered", "disconnected", "reconnecting", "reconnected", "gap", "moving", "moved",
 	"publishError", "publishUnknown", "subscriptionError", "slowConsumer", "limited", "linkDown", "linkUp", "queueFull",
+	"discarded",
 	"edgeError", "roundTrip", "closed",
 }
 

@@ -15,6 +15,7 @@ import pytest
 
 from millrace import Message, Subscription
 from millrace._own import OwnPositions
+from millrace.events import Discarded
 
 from .edge import Peer, edges
 from .fixture import Tried, read, refuses, tried, two
@@ -165,7 +166,7 @@ async def test_a_drained_subscription_is_not_asked_for_again(moves: bool) -> Non
         await draining
 
 
-async def test_unsubscribe_counts_what_it_throws_away(caplog: pytest.LogCaptureFixture) -> None:
+async def test_unsubscribe_counts_what_it_throws_away() -> None:
     async with begin() as (it, peer):
         peer.answers = lambda line: not line.startswith("UNSUB")
         sub = await it.client.subscribe("t", "c")
@@ -177,16 +178,17 @@ async def test_unsubscribe_counts_what_it_throws_away(caplog: pytest.LogCaptureF
         peer.give("4")  # it was on its way
         peer.send("OK:UNSUB:t:c")
         assert await leaving == 3
-        assert "unsubscribe has thrown away 3 messages" in caplog.text
+        assert await it.event("discarded") == Discarded("t", "c", 3)
 
 
-async def test_close_says_what_it_throws_away(caplog: pytest.LogCaptureFixture) -> None:
+async def test_each_loss_of_a_close_is_an_event() -> None:
     async with begin() as (it, peer):
-        await it.client.subscribe("t", "c")
-        peer.give("1", "2")
-        await it.client.flush()
+        for _ in range(2):
+            await it.client.subscribe("t", "c")
+            peer.give("1", "2")
+            await it.client.flush()
         await it.client.close()
-        assert "close has thrown away 2 messages" in caplog.text
+        assert it.events.of("discarded") == [Discarded("t", "c", 4), Discarded("t", "c", 2)]
 
 
 async def test_a_move_leaves_no_moment_without_credit() -> None:
@@ -290,7 +292,7 @@ def test_a_worker_without_asyncio(edge: EdgeThread, caplog: pytest.LogCaptureFix
         edge.do(lambda peer: peer.give("1", "2", "3"))
         assert next(jobs).text() == "1"
         assert jobs.unsubscribe() == 2
-        assert "unsubscribe has thrown away 2" in caplog.text
+        assert "2 messages to one subscriber" in caplog.text
 
         jobs = client.subscribe("t", "c")
         edge.do(lambda peer: peer.give("1", "2"))

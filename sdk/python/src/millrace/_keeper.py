@@ -29,6 +29,8 @@ class Keeper(Protocol):
 
     def queue_full(self, sub: Subscription, dropped: int) -> None: ...
 
+    def discarded(self, sub: Subscription, count: int) -> None: ...
+
     def drain(self, sub: Subscription) -> asyncio.Future[Any] | None:
         """Leave the edge as leave does, but take what comes until it has ended the subscription."""
 

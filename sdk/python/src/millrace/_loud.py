@@ -92,6 +92,13 @@ def _queue_full(event: e.QueueFull) -> Said:
     )
 
 
+def _discarded(event: e.Discarded) -> Said:
+    return "queue_full", (
+        f"{event.count} messages to one subscriber, of {event.pattern} in {event.tenant}, were thrown away by "
+        "unsubscribe or close: call drain() to have what has come given out"
+    )
+
+
 def _slow_consumer(event: e.SlowConsumer) -> Said:
     return "slow_consumer", (
         f"the edge has dropped {event.dropped} messages for this client, which reads too slowly: "
@@ -128,6 +135,7 @@ _WORDS = cast(
         e.EdgeError: _edge_error,
         e.Gap: _gap,
         e.QueueFull: _queue_full,
+        e.Discarded: _discarded,
         e.SlowConsumer: _slow_consumer,
         e.Limited: _limited,
         e.Connecting: _connecting,

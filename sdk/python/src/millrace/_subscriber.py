@@ -15,10 +15,10 @@ from ._tasks import Tasks
 from ._timers import back_off, first, settled, together
 from ._wire import Delivered, ServerLine
 from .errors import MillraceError, bad_option
-from .events import EdgeError, Gap, QueueFull, SubscriptionError
+from .events import Discarded, EdgeError, Gap, QueueFull, SubscriptionError
 from .message import Message
 from .options import Settings
-from .subscription import Subscription, thrown_text
+from .subscription import Subscription
 
 GAP_REASONS = ("expired", "purged", "late", "lost", "behind", "no_right", "no_history")
 
@@ -391,6 +391,10 @@ class Subscriber:
         """Tell that a queue is full."""
         self._s.events.emit(QueueFull(sub.tenant, sub.pattern, dropped))
 
+    def discarded(self, sub: Subscription, count: int) -> None:
+        """Tell of messages to one subscriber that nobody gets."""
+        self._s.events.emit(Discarded(sub.tenant, sub.pattern, count))
+
     def end(self, error: MillraceError | None, gone: MillraceError) -> None:
         """End all subscriptions; error is why, gone what those get that still wait."""
         for interest in self.interests.all:
@@ -398,5 +402,5 @@ class Subscriber:
             for sub in interest.subs:
                 sub._end(error)
                 if sub._thrown:
-                    self.loud.once("close", "queue_full", thrown_text(sub, sub._thrown, "close"))
+                    self.discarded(sub, sub._thrown)
             interest.settle(error or gone)

@@ -194,6 +194,15 @@ class QueueFull:
 
 
 @dataclass(frozen=True, slots=True)
+class Discarded:
+    """``unsubscribe`` or ``close`` has thrown away this many messages to one subscriber, which nobody gets."""
+
+    tenant: str
+    pattern: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class EdgeError:
     """Any other ERR line, and ``token_provider`` for a token provider that fails.
 
@@ -240,6 +249,7 @@ Event = (
     | LinkDown
     | LinkUp
     | QueueFull
+    | Discarded
     | EdgeError
     | RoundTrip
     | Closed
@@ -264,6 +274,7 @@ EVENTS: dict[str, type[Event]] = {
     "link_down": LinkDown,
     "link_up": LinkUp,
     "queue_full": QueueFull,
+    "discarded": Discarded,
     "edge_error": EdgeError,
     "round_trip": RoundTrip,
     "closed": Closed,

@@ -88,7 +88,7 @@ class Subscription:
             await asyncio.wait({left})
         thrown, self._thrown = self._thrown, 0
         if thrown:
-            self._keeper.loud.once("unsubscribe", "queue_full", thrown_text(self, thrown, "unsubscribe"))
+            self._keeper.discarded(self, thrown)
         return thrown
 
     async def drain(self) -> None:
@@ -376,13 +376,6 @@ class Subscription:
 
     def __repr__(self) -> str:
         return f"<Subscription {self.tenant}:{self.pattern}>"
-
-
-def thrown_text(sub: Subscription, thrown: int, call: str) -> str:
-    return (
-        f"{call} has thrown away {thrown} messages to one subscriber, of {sub.pattern} in {sub.tenant}: "
-        "call drain() to have what has come given out"
-    )
 
 
 async def _awaited(result: Awaitable[Any]) -> None:
