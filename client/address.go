@@ -22,16 +22,17 @@ func parseAddress(text string, allowPlaintext bool) (address, error) {
 	if text == "" {
 		return address{}, badOption("an address is empty: %s", like)
 	}
-	scheme, rest, hasScheme := strings.Cut(text, "://")
+	if strings.ContainsAny(text, " \t\r\n") {
+		return address{}, badOption("%s has white space in it: %s", shown(text), like)
+	}
+	scheme, _, hasScheme := strings.Cut(text, "://")
 	if !hasScheme || strings.ContainsAny(scheme, "/?#@") {
-		return address{}, badOption("an address has no scheme: %s", like)
+		return address{}, badOption("%s has no scheme: %s", shown(text), like)
 	}
 	u, err := url.Parse(text)
 	switch {
-	case strings.ContainsAny(rest, " \t\r\n"):
-		return address{}, badOption("an address has white space in it: %s", like)
 	case err != nil || u.Host == "" || u.Opaque != "" || u.Hostname() == "":
-		return address{}, badOption("an address cannot be read as a URL: %s", like)
+		return address{}, badOption("%s cannot be read as a URL: %s", shown(text), like)
 	case u.User != nil:
 		return address{}, badOption("the address of %s has a user or a password: leave them out; the token is an option", u.Host)
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
@@ -55,6 +56,14 @@ func parseAddress(text string, allowPlaintext bool) (address, error) {
 		a.list = a.origin + u.EscapedPath()
 	}
 	return a, nil
+}
+
+// shown is an address in an error, unless a password or a token may be in it.
+func shown(text string) string {
+	if len(text) > 100 || strings.ContainsAny(text, "@?#") || strings.Contains(text, accessPrefix) || strings.Contains(text, masterPrefix) {
+		return "an address"
+	}
+	return "the address " + strconv.Quote(text)
 }
 
 func onLoopback(host string) bool {

@@ -32,7 +32,7 @@ func (a *TokenAdmin) call(ctx context.Context, method, path string, body, answer
 		if err == nil {
 			a.good.Store(int32(at))                                   //nolint:gosec // an index of a short list
 			if answer != nil && json.Unmarshal(text, answer) != nil { // its error could quote the answer
-				return &Error{Code: CodeProtocol, Text: "the answer is not what an edge gives"}
+				return &Error{Code: CodeProtocol, Text: "the answer of " + a.origins[at] + " is not what a Millrace edge gives: check host and port, and that its site has the directive pubsub"}
 			}
 			return nil
 		}

@@ -59,6 +59,8 @@ func (c *Client) PublishConfirmed(ctx context.Context, tenant, channel string, p
 		return "", badOption("the delivery %d is unknown: Broadcast, OneNearest and OneRandom are allowed", p.Delivery)
 	case p.Key != nil && (len(p.Key) < 1 || len(p.Key) > wire.MaxKey):
 		return "", badOption("a key of %d bytes: 1 to 64 are allowed; hash what is longer", len(p.Key))
+	case p.Key != nil && p.Delivery != wire.Broadcast:
+		return "", badOption("a message to one subscriber is not stored, so it has no key: leave out WithKey, or WithDelivery")
 	}
 	p.Confirm, p.ID = true, c.publishID.Add(1)
 	w := confirmWait{client: c, p: p, timer: time.NewTimer(confirmTimeout)}

@@ -32,13 +32,13 @@ var uses = [...]struct{ may, grants string }{
 var reasons = map[wire.Code]string{
 	wire.CodeTooManySubscriptions: "the connection has as many subscriptions as the edge allows: unsubscribe from some, or subscribe to a pattern that contains several of them",
 	wire.CodeTooManyPatterns:      "this token, its tenant or its issuer has as many patterns as the edge allows: unsubscribe from some, or ask its operator for more",
-	wire.CodeNoHistory:            "no history of the edge keeps all channels of it: its operator adds them to a history, or leave the history out",
+	wire.CodeNoHistory:            "no history of the edge keeps all channels of it: add them to a history in the edge's configuration, or leave out WithHistory",
 	wire.CodeTooManyChannels:      "the pattern matches too many channels for Last: subscribe to narrower patterns, or begin with Now or After",
 	wire.CodeHistoryUnavailable:   "the history is out of reach for the edge, and nothing was stored: try again later",
 	wire.CodeNoPresence:           "no presence of the edge contains it: its operator adds the channels to a presence",
 	wire.CodeNoSubject:            "the token has no subject, which is needed to be present: issue it with Subject",
 	wire.CodeTooManyMembers:       "as many members are present as the edge allows",
-	wire.CodePayloadTooLarge:      "the payload is larger than the max_payload of the edge",
+	wire.CodePayloadTooLarge:      "the payload is larger than the max_payload of the edge, 64 KiB by default: publish a link to the data, or raise max_payload",
 	wire.CodeTryLater:             "the edge cannot do it now: try again later",
 	wire.CodeNoSubscriber:         "nobody subscribes to it, and nobody has got the message: start a subscriber, or publish it again later",
 	wire.CodeSubscribersBusy:      "those who subscribe to it take no more now, and nobody has got the message: publish it again later, or start more of them",
@@ -49,6 +49,9 @@ var reasons = map[wire.Code]string{
 
 // why says why an edge refused a use of a name, what is allowed, and what to do.
 func why(u use, code Code, tenant, name string, d wire.Denial) string {
+	if u == toPublish && wire.Code(code) == wire.CodeNoHistory {
+		return "no history of the edge keeps the channel, so there a key does nothing: leave out WithKey, or add the channel to a history in the edge's configuration"
+	}
 	if wire.Code(code) != wire.CodePermissionDenied {
 		return cmp.Or(reasons[wire.Code(code)], "the edge refused it")
 	}
