@@ -10,14 +10,20 @@ import (
 // first finds the first connection. It tries again while that may help.
 func (c *Client) first(ctx context.Context) (*conn, error) {
 	defer c.searcher.edges.http.CloseIdleConnections()
+	var last *Error // what came before the end of ctx
 	for attempt := 1; ; attempt++ {
 		conn, f := c.searcher.begin(ctx)
+		if f != nil && (last == nil || ctx.Err() == nil) {
+			last = f.err
+		}
 		switch {
 		case f == nil:
 			c.retry = retry{}
 			return conn, nil
 		case f.err.Code == CodeClosed: // ctx was cancelled
 			return nil, f.err.Err
+		case ctx.Err() != nil && last != f.err:
+			return nil, tooLate(ctx, last)
 		case ctx.Err() != nil, c.s.FailFast, c.isHopeless(f):
 			return nil, f.err
 		}
@@ -28,12 +34,21 @@ func (c *Client) first(ctx context.Context) (*conn, error) {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			if err := ended(ctx, "no edge could be reached in time"); !errors.Is(err, ErrTimeout) {
-				return nil, err
-			}
-			return nil, &Error{Code: CodeTimeout, Text: "no edge could be reached in time", Err: fmt.Errorf("%w; the last attempt: %w", ctx.Err(), f.err)}
+			return nil, tooLate(ctx, last)
 		}
 	}
+}
+
+// tooLate is the error of a context that ended while Connect tried again, with why the last attempt failed.
+func tooLate(ctx context.Context, last *Error) error {
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return ctx.Err()
+	}
+	text := "no edge could be reached in time"
+	if last.Code == CodeTokenProvider {
+		text = "no token came in time"
+	}
+	return &Error{Code: CodeTimeout, Text: text, Err: fmt.Errorf("%w; the last attempt: %w", ctx.Err(), last)}
 }
 
 // isHopeless reports whether another attempt to connect for the first time changes nothing.

@@ -43,7 +43,11 @@ func complaint(e Event) (text string, code Code, fields []any) {
 	switch e := e.(type) {
 	case Connecting:
 		code = codeOf(e.Err)
-		return "no edge can be reached; trying again until there is one, or the context ends", code, []any{"code", code, "error", e.Err}
+		text = "no edge can be reached; trying again until there is one, or the context ends"
+		if code == CodeTokenProvider {
+			text = "there is no token to connect with; asking the provider again until it gives one, or the context ends"
+		}
+		return text, code, []any{"code", code, "error", e.Err}
 	case PublishError:
 		return "the edge refused a publish: " + e.Text, e.Code, []any{"code", e.Code, "tenant", e.Tenant, "channel", e.Channel}
 	case PublishUnknown:
@@ -60,11 +64,7 @@ func complaint(e Event) (text string, code Code, fields []any) {
 		}
 		return "the edge reports an error" + what, e.Code, []any{"code", e.Code, "detail", e.Detail}
 	case Gap:
-		code = e.Code
-		if code == "" {
-			code = "gap"
-		}
-		return "messages of a history may be missing: " + gapTexts[e.Reason], code, []any{"reason", e.Reason, "tenant", e.Tenant, "pattern", e.Pattern}
+		return "messages of a history may be missing: " + gapTexts[e.Reason], "gap", []any{"reason", e.Reason, "tenant", e.Tenant, "pattern", e.Pattern}
 	case QueueFull:
 		return "messages were dropped: read faster, or raise WithQueue", CodeQueueFull, []any{"dropped", e.Dropped, "tenant", e.Tenant, "pattern", e.Pattern}
 	case Discarded:
