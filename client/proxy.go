@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -211,4 +212,13 @@ func unreachable(what string, err error) error {
 		return own
 	}
 	return &Error{Code: CodeUnreachable, Text: what, Err: err}
+}
+
+// noLink is the error of a transport over which no link to an edge came up.
+func noLink(transport, origin string, err error) error {
+	var authority x509.UnknownAuthorityError
+	if errors.As(err, &authority) {
+		return &Error{Code: CodeUnreachable, Text: "the certificate of " + origin + " is of an authority that this machine does not trust: set Options.TLS with RootCAs", Err: err}
+	}
+	return unreachable("no "+transport+" to the edge", err)
 }

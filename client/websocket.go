@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"io"
 	"net"
@@ -62,11 +61,7 @@ func (s *settings) dialWebSocket(ctx context.Context, origin, token string) (lin
 	case res != nil && errors.Is(err, websocket.ErrBadHandshake):
 		return nil, refused(res) // gorilla has read up to 1 KiB of the body
 	default:
-		var authority x509.UnknownAuthorityError
-		if errors.As(err, &authority) {
-			return nil, &Error{Code: CodeUnreachable, Text: "the certificate of " + origin + " is of an authority that this machine does not trust: set Options.TLS with RootCAs", Err: err}
-		}
-		e := unreachable("no WebSocket to the edge", err)
+		e := noLink("WebSocket", origin, err)
 		if isNoEdge(asError(e)) {
 			e = &Error{Code: CodeUnreachable, Text: origin + " does not speak TLS and is not a Millrace edge: if it is to be plain HTTP, write http://", Err: err}
 		}

@@ -39,7 +39,7 @@ func (s *settings) dialWebTransport(ctx context.Context, origin, token string) (
 		config.ServerName = hostName(origin)
 	}
 	unreachable := func(err error) error {
-		return &Error{Code: CodeUnreachable, Text: "no WebTransport to the edge", Err: err}
+		return noLink("WebTransport", origin, err)
 	}
 	// Not the early variant: edges refuse what comes as TLS early data.
 	conn, err := s.Network.dialQUIC(ctx, hostPort(origin), config, &quic.Config{
