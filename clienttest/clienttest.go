@@ -21,6 +21,7 @@ import (
 
 	"github.com/millrace/millrace/client"
 	"github.com/millrace/millrace/edgetest"
+	"github.com/millrace/millrace/pubsub"
 	"github.com/millrace/millrace/pubsub/history"
 )
 
@@ -38,14 +39,16 @@ type Edge struct {
 // before: the edge waits for them, 10 s at most.
 func Start(t testing.TB) *Edge {
 	t.Helper()
-	return &Edge{t, edgetest.New(t, edgetest.History("all", history.Limits{}, "#"), edgetest.Presence("all", 0, "#"))}
+	bandwidth := edgetest.Limits(func(l *pubsub.Limits) { l.DefaultIngressKB, l.DefaultEgressKB = 128, 1024 })
+	return &Edge{t, edgetest.New(t, bandwidth, edgetest.History("all", history.Limits{}, "#"), edgetest.Presence("all", 0, "#"))}
 }
 
 // URL is the origin of the edge, for [client.Connect] with [Edge.Options].
 func (e *Edge) URL() string { return e.edge.URL() }
 
 // Token issues an access token for an hour. Without grants it permits everything in [Tenant]; a grant without tenants
-// is for that, too. Its connections have the bandwidth that tokens have by default, 8 KB/s; [Edge.Admin] issues others.
+// is for that, too. Its connections have the bandwidth of `millrace pubsub dev` and README's public edge: 128 KB/s to
+// the edge, and 1,024 KB/s from it. [Edge.Admin] issues others.
 func (e *Edge) Token(grants ...client.Grant) string {
 	e.t.Helper()
 	return e.TokenOf("", grants...)

@@ -1,7 +1,9 @@
 package clienttest_test
 
 import (
+	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -43,4 +45,28 @@ func TestEdge(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-ada.Done()
+}
+
+// 100 stored messages of 1 KB come as soon as from the edge of dev, not in the 12 s of the bare default.
+func TestBandwidth(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		edge := clienttest.Start(t)
+		c := edge.Client()
+		for i := range 100 {
+			if _, err := c.PublishConfirmed(t.Context(), clienttest.Tenant, fmt.Sprintf("news.%d", i), make([]byte, 1<<10)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		begun := time.Now()
+		news, err := edge.Client().Subscribe(t.Context(), clienttest.Tenant, "news.*", client.WithHistory(client.Last))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 100 {
+			<-news.Messages()
+		}
+		if took := time.Since(begun); took > time.Second {
+			t.Errorf("they came in %v", took)
+		}
+	})
 }
