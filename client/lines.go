@@ -51,7 +51,7 @@ func (c *Client) handleLine(from *conn, l wire.ServerLine, heard time.Time) {
 			return
 		}
 		from.denial = l.Denial
-		c.handleErr(from, Code(l.Code), l.Detail)
+		c.handleErr(from, Code(l.Code), printable(l.Detail))
 	}
 }
 

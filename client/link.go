@@ -79,5 +79,5 @@ func lost(err error) *Error {
 
 // closedBy is the error for a close code of the edge.
 func closedBy(code int, reason string) *Error {
-	return &Error{Code: CodeDisconnected, Text: reason, Close: code}
+	return &Error{Code: CodeDisconnected, Text: printable(reason), Close: code}
 }

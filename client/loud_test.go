@@ -31,6 +31,15 @@ func TestLoud(t *testing.T) {
 		synctest.Wait()
 		equal(t, "lines", strings.Count(out.String(), "\n"), maxSaid)
 	})
+	bubble(t, "without what a terminal obeys", func(t *testing.T, w *world) {
+		_, l := w.mustConnect([]string{edgeA}, func(*Options) {})
+		l.line("ERR:no_such:\x1b[31mx\u009b")
+		l.line("ERR:permission_denied:PUB:t:x:allowed=\x1b[31mx")
+		equal(t, "detail", event[EdgeError](w).Detail, " [31mx ")
+		equal(t, "text", event[PublishError](w).Text, "the token may publish in t only to  [31mx, not to x")
+	})
+	equal(t, "of a refusal", *refusal(403, nil, []byte(`{"code":"a\u001b","detail":"b\u0007"}`)), Error{Code: "a ", Text: "b ", Status: 403})
+	equal(t, "of a close", closedBy(4000, "\x1b]0;x\a").Text, " ]0;x ")
 	bubble(t, "to who listens", func(t *testing.T, w *world) {
 		var out bytes.Buffer
 		_, l := w.mustConnect([]string{edgeA}, func(o *Options) { o.Logger = slog.New(slog.NewTextHandler(&out, nil)) })

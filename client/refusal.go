@@ -56,7 +56,7 @@ func refusal(status int, header http.Header, body []byte) *Error {
 		ConnectionID string `json:"connection_id"`
 	}
 	_ = json.Unmarshal(body, &problem) // another server's body says nothing
-	e := &Error{Code: Code(problem.Code), Text: problem.Detail, Status: status}
+	e := &Error{Code: Code(printable(problem.Code)), Text: printable(problem.Detail), Status: status}
 	if id, ok := wire.ParseConnectionID(problem.ConnectionID); ok {
 		e.ConnectionID = id.String()
 	}

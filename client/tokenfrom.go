@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
+	neturl "net/url"
 	"strings"
 )
 
@@ -33,7 +35,11 @@ func TokenFrom(url string) func(ctx context.Context) (AccessToken, error) {
 		req.Header.Set("Cache-Control", "no-store")
 		res, err := http.DefaultClient.Do(req)
 		if err != nil {
-			return token, unreachable("the token endpoint does not answer", err)
+			var of *neturl.Error // which has the whole URL, perhaps of a redirect
+			if errors.As(err, &of) {
+				err = of.Err
+			}
+			return token, unreachable("the token endpoint does not answer: "+where, err)
 		}
 		defer res.Body.Close()
 		body, err := io.ReadAll(io.LimitReader(res.Body, maxTokenAnswer))
@@ -41,7 +47,7 @@ func TokenFrom(url string) func(ctx context.Context) (AccessToken, error) {
 			return token, unreachable("the answer of the token endpoint broke off", err)
 		}
 		kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
-		text := strings.TrimSpace(string(body))
+		text := strings.TrimSpace(printable(string(body)))
 		switch {
 		case kind == "text/html":
 			text = "a page in place of a token; is the URL right, and is the user logged in?"
@@ -51,7 +57,7 @@ func TokenFrom(url string) func(ctx context.Context) (AccessToken, error) {
 		switch {
 		case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
 			return token, fmt.Errorf("%s answers %d: %s: %w", where, res.StatusCode, cmp.Or(text, "no text"), ErrLoggedOut)
-		case res.StatusCode != http.StatusOK:
+		case res.StatusCode/100 != 2: // the text of any other may have the token
 			return token, fmt.Errorf("%s answers %d: %s", where, res.StatusCode, cmp.Or(text, "no text"))
 		case kind == "text/html":
 			return token, badOption("%s answers with %s", where, text)

@@ -56,7 +56,7 @@ func why(u use, code Code, tenant, name string, d wire.Denial) string {
 		return cmp.Or(reasons[wire.Code(code)], "the edge refused it")
 	}
 	may, grants := uses[u].may, uses[u].grants
-	names := strings.ReplaceAll(d.Names, ",", ", ")
+	names := printable(strings.ReplaceAll(d.Names, ",", ", "))
 	switch {
 	case d.Kind == wire.DeniedBy:
 		return "the operator of the edge refuses it, by a " + names
