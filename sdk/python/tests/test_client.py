@@ -171,7 +171,7 @@ async def test_what_the_edge_tells() -> None:
             "ERR:egress_limited:3",
             "ERR:permission_denied:PUB:t:a.b",
             "ERR:broker_unavailable",
-            "ERR:of_later_edges:SUB:t:c",
+            "ERR:of_later_edges:SUB:t:\x1bc",
             "NO:such:line",
         ):
             peer.send(line)
@@ -180,7 +180,7 @@ async def test_what_the_edge_tells() -> None:
         assert await it.event("limited") == events.Limited("in", 3.0)
         assert await it.event("publish_error") == events.PublishError("t", "a.b", "permission_denied")
         assert await it.event("edge_error") == events.EdgeError("broker_unavailable", "")
-        assert await it.event("edge_error", 1) == events.EdgeError("of_later_edges", "SUB:t:c")
+        assert await it.event("edge_error", 1) == events.EdgeError("of_later_edges", "SUB:t: c")
         await it.client.flush()
         assert len(it.events.all.all) == 6
 

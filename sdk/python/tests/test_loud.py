@@ -30,7 +30,8 @@ async def said(caplog: pytest.LogCaptureFixture, *told: events.Event, on: Any = 
 
 
 async def test_losses_and_refusals_are_said_once_for_each_code(caplog: pytest.LogCaptureFixture) -> None:
-    error = MillraceError("unreachable", "no WebSocket")
+    error = MillraceError("unreachable", "no\x1bWebSocket")
+    assert str(error) == "unreachable: no WebSocket"
     loud: list[events.Event] = [
         events.PublishError("t", "c", "permission_denied", "the token may not"),
         events.PublishUnknown("https://e", "websocket", 3),
@@ -177,6 +178,7 @@ async def test_token_from() -> None:
     for status, body, kind, says in (
         (500, "the database is down", MillraceError, "answers 500: the database is down"),
         (403, "log in first", LoggedOut, "answers 403: log in first"),
+        (403, "\x1b[31mlog\x9b in", LoggedOut, r"answers 403: \[31mlog in$"),
         (200, "<html>", MillraceError, "has to give token"),
     ):
         async with web((status, body)) as served:

@@ -15,7 +15,7 @@ from ._presence_frame import TAG, PresenceFrame, decode_presence
 from ._reasons import NOT_SAID, Denial, refusal_text, split_denial
 from ._timers import future, now, resolve
 from ._wire import DeliverDecoder, Delivered, ServerLine, WireError, is_unknown_frame, known_line
-from .errors import MillraceError, disconnected
+from .errors import MillraceError, disconnected, printable
 from .options import Settings
 
 _REQUEST = re.compile(r"((?:UN|R)?SUB|JOIN|LEAVE|(?:UN)?WHO):([^:]+):(.+)", re.DOTALL)
@@ -241,7 +241,7 @@ class Connection(Exchange):
         last = last_word(text)
         if last is not None:
             self._last_word = text
-        detail, denial = split_denial(code, detail)
+        detail, denial = split_denial(code, printable(detail))
         if self._confirms.error(code, detail, denial) or detail.startswith("CREDIT:"):
             return None  # of a subscription that has just ended
         request = _REQUEST.fullmatch(detail)

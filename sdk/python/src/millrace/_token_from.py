@@ -10,7 +10,7 @@ from typing import Any
 from ._address import parse_address
 from ._http import request
 from ._proxy import Proxies
-from .errors import LoggedOut, MillraceError, bad_option
+from .errors import LoggedOut, MillraceError, bad_option, printable
 
 __all__ = ["token_from"]
 
@@ -79,4 +79,4 @@ def token_from(
 
 
 def _shown(text: str) -> str:
-    return " ".join(text.split())[:_SHOWN] or "nothing"
+    return " ".join(printable(text).split())[:_SHOWN] or "nothing"

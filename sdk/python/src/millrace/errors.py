@@ -7,6 +7,11 @@ import re
 __all__ = ["LoggedOut", "MillraceError"]
 
 
+def printable(text: str) -> str:
+    """Return a text, perhaps of a server, without control characters, which a terminal would obey."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", text)
+
+
 class MillraceError(Exception):
     """The error of everything in this package, except for what an application's own functions raise.
 
@@ -46,6 +51,7 @@ class MillraceError(Exception):
     ) -> None:
         if code == "unreachable" and cause is not None:
             text += f": {reason(cause)}"
+        code, text = printable(code), printable(text)
         super().__init__(code, text)
         self.code = code
         self.text = text
