@@ -97,7 +97,7 @@ export class MillraceError extends Error {
     );
     const why = /^(unreachable|token_provider|logged_out)$/.test(code) ? reason(about.cause) : "";
     super(
-      `${code}${names.join("")}: ${text}${why && `: ${why}`}`,
+      printable(`${code}${names.join("")}: ${text}${why && `: ${why}`}`),
       "cause" in about ? { cause: about.cause } : undefined,
     );
     this.code = code;
@@ -109,6 +109,9 @@ export class MillraceError extends Error {
     this.retryAfter = about.retryAfter;
   }
 }
+
+/** printable takes control characters, which a terminal would obey, out of a text that may be a server's. */
+export const printable = (text: string): string => text.replace(/\p{Cc}/gu, " ");
 
 // reason says what a cause is: that of fetch is a cause itself, and that of several addresses has only a code.
 function reason(cause: unknown): string {

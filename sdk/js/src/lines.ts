@@ -1,5 +1,5 @@
 // Lines (docs/protocol.md): text messages.
-import { MillraceError } from "./errors.js";
+import { MillraceError, printable } from "./errors.js";
 
 /** A line of an edge. */
 export type ServerLine =
@@ -70,7 +70,7 @@ export function parseServerLine(line: string): ServerLine {
   const err = /^ERR:([a-z_]+)(?::(.+))?$/su.exec(line);
   if ((ok || err) && (line.length <= MAX_LINE / 3 || encodeText(line).length <= MAX_LINE) && !line.endsWith("\n")) {
     if (ok) return { kind: "OK", verb: ok[1] as string, tenant: ok[2] as string, pattern: ok[3] as string };
-    if (err) return denied(err[1] as string, err[2] ?? "");
+    if (err) return denied(err[1] as string, printable(err[2] ?? ""));
   }
   throw new MillraceError("protocol", "a line that is none");
 }

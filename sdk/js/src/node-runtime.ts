@@ -91,7 +91,7 @@ async function refusalOf(url: string, response: IncomingMessage): Promise<Millra
     const { code, detail } = JSON.parse(body);
     if (code === "unauthorized" && !/expired|revoked/.test(detail))
       return new MillraceError(code, "the edge does not accept the token", about);
-    if (typeof code === "string") return new MillraceError(code, detail, about);
+    if (/^[a-z_]+$/.test(code)) return new MillraceError(code, detail, about);
   } catch {
     // no body of an edge
   }

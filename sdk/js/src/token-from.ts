@@ -10,9 +10,10 @@ import type { AccessToken } from "./options.js";
 export const tokenFrom =
   (url: string | URL, init?: RequestInit): (() => Promise<string | AccessToken>) =>
   async () => {
-    const response = await fetch(url, { method: "POST", cache: "no-store", ...init });
-    const text = (await response.text()).trim();
     const where = String(url).replace(/[?#].*/s, "");
+    if (/\/\/[^/]*@/.test(where)) badOption("the URL of a token endpoint has no user or password: pass headers");
+    const response = await fetch(url, { method: "POST", cache: "no-store", ...init });
+    const text = (await textOf(response)).trim();
     if (!response.ok) {
       const why = text[0] === "<" ? "" : text.slice(0, 200);
       const error = `${where} answers with HTTP status ${response.status}${why && `: ${why}`}`;
@@ -24,3 +25,20 @@ export const tokenFrom =
       badOption(`${where} answers with ${text[0] === "<" ? "a page" : "a text"}, not with a token as JSON`);
     }
   };
+
+// textOf reads an answer; of one that is much too long no more than it has to.
+async function textOf(response: Response): Promise<string> {
+  const reader = response.body?.getReader();
+  if (!reader) return response.text();
+  const decoder = new TextDecoder();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text;
+    text += decoder.decode(value, { stream: true });
+    if (text.length > 65_536) {
+      void reader.cancel();
+      return text.slice(0, 65_536);
+    }
+  }
+}

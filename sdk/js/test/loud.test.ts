@@ -99,8 +99,11 @@ test("browsers are told why a handshake is refused, and what the token allows", 
 
 test("a token endpoint", async (t) => {
   let answer: [number, string] = [200, ""];
-  const http = createServer((_, response) => response.writeHead(answer[0]).end(answer[1])).listen(0, "127.0.0.1");
-  t.after(() => http.close());
+  const http = createServer((_, response) => {
+    response.writeHead(answer[0]);
+    response[answer[1].length > 65_536 ? "write" : "end"](answer[1]);
+  }).listen(0, "127.0.0.1");
+  t.after(() => http.close().closeAllConnections());
   await new Promise((resolve) => http.once("listening", resolve));
   const url = `http://127.0.0.1:${(http.address() as { port: number }).port}/token?secret`;
   const edge = await Edge.start(t);
@@ -115,6 +118,9 @@ test("a token endpoint", async (t) => {
   assert.match((await given(403, "no seat left")).message, new RegExp(`^logged_out: .*${where} .* 403: no seat left$`));
   assert.match((await given(503, "busy")).message, /^token_provider: .* 503: busy$/);
   assert.match((await given(200, "<html>")).message, /^token_provider: .* answers with a page, not with a token/);
+  assert.match((await given(503, "\x1b[31mno\x9b")).message, /^token_provider: .* 503: \x20\[31mno $/);
+  assert.match((await given(200, " ".repeat(70_000))).message, /^token_provider: .* answers with a text, not/);
+  await assert.rejects(tokenFrom("http://u:hidden@localhost/")(), { code: "bad_option", message: /^(?!.*hidden)/ });
   answer = [200, '{"token":"AT_9","expiresIn":60}'];
   const client = await connect(edge.url, { tokenProvider: tokenFrom(url) });
   t.after(() => client.close());
