@@ -8,7 +8,7 @@ export { channelToken, MillraceError } from "./admin.js";
 /** That of admin.ts, which goes through a forward proxy besides. */
 export class TokenAdmin extends Admin {
   constructor(urls: string | readonly string[], masterToken: string, options: TokenAdminOptions = {}) {
-    checkMembers("the object of options", options, "allowPlaintext fetch proxy timeout");
+    checkMembers("the object of options", options, "allowPlaintext fetch logger proxy timeout");
     const { proxy, fetch: own, ...rest } = options;
     const ours: typeof fetch = (url, init) => fetchThrough(proxyFor(`${url}`, proxy), `${url}`, init);
     super(urls, masterToken, { ...rest, fetch: own ?? ours });

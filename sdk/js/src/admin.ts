@@ -9,8 +9,10 @@ import { advise } from "./advice.js";
 import { seconds } from "./duration.js";
 import { asError, type ErrorCode, type ErrorContext, MillraceError, notEdge } from "./errors.js";
 import { hints } from "./hints.js";
+import { type Logger, Loud } from "./loud.js";
 import { checkMembers } from "./members.js";
 import { isBrowser } from "./platform.js";
+import { checkScope } from "./scope.js";
 import { checkedSecret } from "./secret.js";
 import { inOurWords } from "./words.js";
 
@@ -28,6 +30,8 @@ export interface TokenAdminOptions {
    * NO_PROXY say. It does not count with `fetch`.
    */
   readonly proxy?: string | undefined;
+  /** Where it says, once, what is seldom meant, such as a lifetime that an edge has cut; null: nowhere. Default: console. */
+  readonly logger?: Logger | null | undefined;
   /** Of each call to an edge, in milliseconds. Default, also of 0: 10000. */
   readonly timeout?: number | undefined;
 }
@@ -125,6 +129,7 @@ export interface TokenInfo extends Rights {
   readonly masterId: string;
 }
 
+const lists = "tenants publish subscribe history presence";
 const expiries = "expiresIn expiresAt";
 const requested = `createdBy description subject info grants ipMasks regions origins protocols ingressKBps egressKBps ${expiries}`;
 
@@ -148,28 +153,37 @@ export class TokenAdmin {
   readonly #master: string;
   readonly #fetch: typeof fetch;
   readonly #timeout: number;
+  readonly #loud: Loud;
 
   constructor(urls: string | readonly string[], masterToken: string, options: TokenAdminOptions = {}) {
     advise(hints);
-    if (isBrowser) bad("a master token has no place in a browser");
+    if (isBrowser) bad("a master token has no place in a browser: a backend issues access tokens with it");
     this.#origins = [urls].flat().map((url) => {
       const { pathname, origin } = parseAddress(url, options.allowPlaintext === true);
       return pathname === "/" ? origin : bad("the address of an edge has no path");
     });
     if (this.#origins.length === 0) bad("at least one address is needed");
-    checkMembers("the object of options", options, "allowPlaintext fetch timeout");
+    checkMembers("the object of options", options, "allowPlaintext fetch logger timeout");
     const { timeout = 0 } = options;
     if (!(timeout >= 0 && timeout < 2 ** 31)) bad("timeout must be milliseconds");
     this.#master = checkedSecret(masterToken, "master");
     this.#fetch = options.fetch ?? fetch;
     this.#timeout = timeout || 10_000;
+    this.#loud = new Loud(options.logger);
   }
 
   /** Issues an access token. */
   async issue(request: IssueRequest): Promise<IssuedToken> {
     checkMembers("the request", request, requested);
-    if (!Array.isArray(request.grants)) bad("grants must be a list");
-    for (const grant of request.grants) checkMembers("a grant", grant, "tenants publish subscribe history presence");
+    const { grants } = request;
+    if (!Array.isArray(grants) || grants.length === 0)
+      bad('grants must be a list, and not empty: [{ tenants: ["room"], subscribe: ["#"] }]');
+    for (const [i, grant] of grants.entries()) {
+      checkMembers(`grants[${i}]`, grant, lists);
+      for (const list of lists.split(" "))
+        if (!Array.isArray(grant[list as keyof Grant] ?? [])) bad(`grants[${i}].${list} must be a list of strings`);
+    }
+    checkScope(grants, (text) => this.#loud.say(text, "permission_denied"));
     const { subject, info } = request;
     const end = expiry(request);
     if (info !== undefined && !isObject(info)) bad("info must be an object of JSON");
@@ -179,7 +193,7 @@ export class TokenAdmin {
       subject,
       info,
       right: {
-        tenant_grants: request.grants.map(({ tenants, publish, subscribe, history, presence }) => ({
+        tenant_grants: grants.map(({ tenants, publish, subscribe, history, presence }) => ({
           tenant_ids: tenants,
           allow_channels_pub: publish,
           allow_channels_sub: subscribe,
@@ -197,6 +211,10 @@ export class TokenAdmin {
     });
     const expiresIn = expires_in as number;
     const clamped = expiresIn < (end.expires_in as number);
+    if (clamped) {
+      const text = `a token for ${end.expires_in} s was issued for ${expiresIn} s, the longest that the edge allows`;
+      this.#loud.say(text, "expires_at_out_of_range");
+    }
     return { token: text(token), tokenId: text(token_id), expiresAt: time(expires_at), expiresIn, clamped };
   }
 
@@ -209,6 +227,7 @@ export class TokenAdmin {
 
   /** Revokes a token, in full; its connections end. No error if it is revoked or expired already. */
   async revoke(token: string): Promise<void> {
+    if (/^[0-9a-f]*$/.test(token)) bad("revoke takes a token, AT_…: revokeById takes the id of one");
     await this.#call("DELETE", "revoke-token", { token });
   }
 
@@ -282,13 +301,16 @@ export class TokenAdmin {
       });
     } catch (err) {
       const late = (err as Error).name === "TimeoutError";
-      throw asError(err, late ? "timeout" : "unreachable", "the edge does not answer");
+      throw asError(err, late ? "timeout" : "unreachable", `${new URL(url).origin} does not answer`);
     }
     const { ok, status } = response;
     if (!ok) {
       const { code, detail } = answer ?? {};
       if (typeof code !== "string") throw notEdge(url, status);
-      let ours = code === "bad_master_token" ? "the edge does not accept the master token" : inOurWords(detail);
+      let ours =
+        code === "bad_master_token"
+          ? "the edge does not accept the master token: it is incomplete, or of another edge"
+          : inOurWords(detail);
       if (code === "expires_at_out_of_range") ours += `; here it is ${new Date().toISOString()}`;
       throw new MillraceError(code, ours, { status });
     }
@@ -305,7 +327,7 @@ function encoded(query: URLSearchParams): string {
 function expiry({ expiresIn, expiresAt }: Expiry): Json {
   const life = Math.floor(seconds(expiresIn ?? 1));
   if ((expiresIn == null) === (expiresAt == null) || !(life >= 1 && life + Number(new Date(expiresAt ?? 0)) < 2 ** 53))
-    bad("one of expiresIn, 1 or more, and expiresAt is needed");
+    bad('give one of expiresIn, 1 s or more, such as "15m", and expiresAt, not both');
   return expiresAt ? { expires_at: expiresAt } : { expires_in: life };
 }
 

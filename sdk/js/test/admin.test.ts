@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
-import { TokenAdmin } from "../src/admin.js";
+import { type Grant, TokenAdmin } from "../src/admin.js";
 
 const MASTER = "MT_0123_4567";
 
@@ -132,7 +132,7 @@ test("durations", async (t) => {
   const answer = { token: "AT_1_2", token_id: "1", expires_at: "2026-01-02T03:04:05Z", expires_in: 86400 };
   const wrong = { code: "expires_at_out_of_range", detail: "it is noon at this edge" };
   const { admin } = await edge(t, [200, answer], [400, wrong]);
-  assert.ok((await admin.issue({ createdBy: "b", expiresIn: "25h", grants: [] })).clamped);
+  assert.ok((await admin.issue({ createdBy: "b", expiresIn: "25h", grants: [{ tenants: ["t"] }] })).clamped);
   const bothClocks = /it is noon at this edge; here it is 20\d\d-.*Z$/;
   await assert.rejects(admin.refresh("1", { expiresAt: new Date() }), { message: bothClocks });
   await assert.rejects(admin.refresh("1", {}), { code: "bad_option" });
@@ -188,7 +188,7 @@ test("revoke by id and by subject", async (t) => {
   const circle: Record<string, unknown> = {};
   circle.self = circle;
   for (const info of ["alice", [], null, 5, () => 1, circle]) {
-    const request = { createdBy: "b", expiresIn: "1h", grants: [], info: info as never };
+    const request = { createdBy: "b", expiresIn: "1h", grants: [{ tenants: ["t"] }], info: info as never };
     await assert.rejects(admin.issue(request), { code: "bad_option" });
   }
   assert.equal(calls.length, 4);
@@ -269,7 +269,7 @@ test("errors", async (t) => {
   await assert.rejects(admin.revoke("AT"), { code: "protocol" });
   const gone = new TokenAdmin("http://127.0.0.1:1", MASTER);
   await assert.rejects(gone.revoke("AT"), (err: Error & { code: string }) => {
-    assert.match(err.message, /^unreachable: the edge does not answer: .*(ECONNREFUSED|bad port)/);
+    assert.match(err.message, /^unreachable: http:.* does not answer: .*(ECONNREFUSED|bad port)/);
     assert.ok(!`${err.stack}${err.cause}`.includes(MASTER));
     return true;
   });
@@ -288,7 +288,7 @@ test("a refusal names the fields of this package", async (t) => {
   await assert.rejects(admin.issue({ createdBy: "b", expiresIn: "1h", grants: undefined as never }), {
     code: "bad_option",
   });
-  await assert.rejects(admin.issue({ createdBy: "b", expiresIn: "1h", grants: [] }), {
+  await assert.rejects(admin.issue({ createdBy: "b", expiresIn: "1h", grants: [{ tenants: ["t"] }] }), {
     message: "invalid_body: grants[0].subscribe[2]: is not legal, at most 256 tenantNames",
   });
 });
@@ -296,7 +296,7 @@ test("a refusal names the fields of this package", async (t) => {
 test("several edges: one after the other, until one answers", async (t) => {
   const gone = "http://127.0.0.1:1";
   const issued = { token: "AT_1_2", token_id: "1", expires_at: "2026-01-02T03:04:05Z" };
-  const request = { createdBy: "b", expiresIn: "1h", grants: [] } as const;
+  const request = { createdBy: "b", expiresIn: "1h", grants: [{ tenants: ["t"] }] } as const;
   const cases: [name: string, status: number, body: unknown, another: boolean][] = [
     ["a proxy's 502", 502, "<html>", true],
     ["503", 503, { code: "unavailable", detail: "" }, true],
@@ -398,8 +398,30 @@ test("members that there are not", async () => {
   const no = { code: "bad_option", message: /"x": allowed are/ };
   assert.throws(() => new TokenAdmin("http://127.0.0.1:1", MASTER, as({ x: 1 })), no);
   const admin = new TokenAdmin("http://127.0.0.1:1", MASTER);
-  await assert.rejects(admin.issue(as({ createdBy: "a", grants: [], x: 1 })), no);
+  await assert.rejects(admin.issue(as({ createdBy: "a", grants: [{ tenants: ["t"] }], x: 1 })), no);
   await assert.rejects(admin.issue(as({ createdBy: "a", grants: [{ x: 1 }] })), no);
   await assert.rejects(admin.refresh("1", as({ x: 1 })), no);
   await assert.rejects(admin.list(as({ x: 1 })).next(), no);
+});
+
+test("rules outside of what the grant subscribes to", async (t) => {
+  const answer = { token: "AT_1", token_id: "1", expires_at: "2026-01-02T03:04:05Z", expires_in: 60 };
+  const { url, calls } = await edge(t, [200, answer], [200, answer], [200, answer]);
+  const said: string[] = [];
+  const admin = new TokenAdmin(url, MASTER, { logger: { warn: (text) => void said.push(text) } });
+  const issue = (...grants: Grant[]) => admin.issue({ createdBy: "b", expiresIn: 60, grants });
+  const grant = { tenants: ["room"], subscribe: ["chat.*", "(eu|us).#"], presence: ["#"] };
+  await assert.rejects(issue({ ...grant, history: ["chat.a", "chat.a.b"] }), {
+    code: "bad_option",
+    message: /grants\[0\]\.history\[1\] is chat\.a\.b, which subscribe \(chat\.\*, \(eu\|us\)\.#\) does not contain/,
+  });
+  assert.equal(calls.length, 0);
+  await issue({ ...grant, history: ["us.>"] });
+  // Another grant for the same tenant, which may have a prefix, allows to subscribe.
+  await issue(grant, { tenants: ["paint.room"], subscribe: ["#"] }, { tenants: ["paint.room"], history: ["#"] });
+  await assert.rejects(issue({ tenants: ["a"], history: ["b"] }, { ...grant, tenants: ["b"] }), { code: "bad_option" });
+  assert.deepEqual(
+    said.map((text) => text.slice(0, 36)),
+    ["millrace: grants[0].presence[0] is #"],
+  );
 });

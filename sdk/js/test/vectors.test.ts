@@ -8,6 +8,7 @@ import { historyLine } from "../src/history-lines.js";
 import { decodeText, encodeText, parseServerLine } from "../src/lines.js";
 import { isChannel, isPattern, isTenant } from "../src/names.js";
 import { decodePresence, isPresence } from "../src/presence-frames.js";
+import { contains } from "../src/scope.js";
 import { isFrame, Splitter } from "../src/splitter.js";
 import { presenceFrame } from "./edge.js";
 
@@ -274,4 +275,10 @@ vectors("messages.json", ({ input, expect }) => {
     assert.equal(whole + (expect.rest_hex ?? ""), hex(all));
     if (close === undefined) assert.equal(splitter.held, (expect.rest_hex ?? "").length / 2);
   }
+});
+
+test("contain.json", () => {
+  const file = new URL("../../pubsub/pattern/testdata/contain.json", folder);
+  const cases: { rule: string; pattern: string; expect: boolean }[] = JSON.parse(readFileSync(file, "utf8"));
+  for (const { rule, pattern, expect } of cases) assert.equal(contains(rule, pattern), expect, `${rule} ${pattern}`);
 });
