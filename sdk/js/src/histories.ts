@@ -69,13 +69,14 @@ export class Histories implements Part {
     const { tenant, channel, payload, route, sender, own = this.#own.get(position) } = m;
     const { patterns } = route;
     const pattern = patterns[0] as string;
-    const interest = this.#s.subscriber.interests.of(tenant, pattern);
+    const { interests } = this.#s.subscriber;
+    const interest = interests.of(tenant, pattern);
     const { history } = interest ?? {};
     if (!interest || !history?.takes(from, position)) return;
     history.from = position;
     const sub = interest.subs[0];
     const room = sub?.pushStored(
-      new Message(tenant, channel, payload, pattern, patterns, false, position, sender, own),
+      new Message(tenant, channel, payload, pattern, patterns, false, position, sender, own, false, interests.unasked),
     );
     if (room === false && this.#s.subscriber.interests.has(interest)) {
       history.pause();

@@ -39,6 +39,8 @@ export class Interests {
   readonly #all = new Map<string, Interest>();
   readonly #ending = new Map<string, Interest>(); // those that are left: until the edge has answered, more may come
   #version = 0;
+  /** Called when the application reads a sender that the edges were not asked for. */
+  unasked: (() => void) | undefined;
 
   get all(): Interest[] {
     return [...this.#all.values()];
@@ -124,6 +126,7 @@ export class Interests {
         sender,
         own,
         toOne,
+        this.unasked,
       );
       if (subs.length === 1) (subs[0] as Subscription).push(message);
       else for (const sub of [...subs]) sub.push(message);

@@ -28,7 +28,10 @@ export class Message {
    * The subject of the token that published the message, as the edge says: a client cannot forge it. Empty
    * without the option `sender`, if the token has no subject, and where an edge of an earlier version is between.
    */
-  readonly sender: string;
+  get sender(): string {
+    this.#unasked?.();
+    return this.#sender;
+  }
 
   /** This client has published it on the connection that brought it, or has been told of its position. */
   readonly own: boolean;
@@ -37,6 +40,8 @@ export class Message {
   readonly toOne: boolean;
 
   readonly #key: Uint8Array | undefined;
+  readonly #sender: string;
+  readonly #unasked: (() => void) | undefined;
 
   /** @internal */
   constructor(
@@ -50,6 +55,7 @@ export class Message {
     sender = "",
     own?: Uint8Array,
     toOne = false,
+    unasked?: () => void,
   ) {
     this.tenant = tenant;
     this.channel = channel;
@@ -58,7 +64,8 @@ export class Message {
     this.patterns = patterns;
     this.late = late;
     this.position = position;
-    this.sender = sender;
+    this.#sender = sender;
+    this.#unasked = unasked;
     this.own = own !== undefined;
     this.toOne = toOne;
     this.#key = own;
@@ -79,8 +86,12 @@ export class Message {
     return utf8(this.payload);
   }
 
-  /** The payload as JSON; throws a SyntaxError if it is none. */
+  /** The payload as JSON; throws a SyntaxError, which does not repeat it, if it is none. */
   json<T = unknown>(): T {
-    return JSON.parse(this.text().replace(/^\uFEFF/, "")) as T;
+    try {
+      return JSON.parse(this.text().replace(/^\uFEFF/, "")) as T;
+    } catch {
+      throw new SyntaxError(`a message of ${this.channel} in ${this.tenant} is not JSON: use text()`);
+    }
   }
 }

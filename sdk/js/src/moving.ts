@@ -35,6 +35,13 @@ export class MovingSession extends Session implements Mover, Sleeper {
   readonly #upgrade: Upgrade = new Upgrade(this);
   #unwatch: (() => void) | undefined;
 
+  constructor(...args: ConstructorParameters<typeof Session>) {
+    super(...args);
+    if (this.settings.sender) return;
+    this.subscriber.interests.unasked = () =>
+      this.loud.say("message.sender is empty: connect with the option sender: true", "bad_option", "sender");
+  }
+
   override async start(signal: AbortSignal): Promise<void> {
     this.#unwatch = watchSleep(this); // what wakes the machine ends a pause
     await super.start(signal).catch((err: unknown) => {

@@ -116,3 +116,18 @@ test("a value that is none", async () => {
     await assert.rejects(connect("http://127.0.0.1:1", options), { code: "bad_option" });
   }
 });
+
+test("to read a sender without the option is said once", async (t) => {
+  const edge = await Edge.start(t);
+  const said: string[] = [];
+  const client = await connect(edge.url, { token: "AT_1", logger: { warn: (text) => void said.push(text) } });
+  t.after(() => client.close());
+  const got = new Record<string>();
+  await client.subscribe("t", "c", { onMessage: (m) => got.add(m.sender + m.sender + m.text()) });
+  const peer = await edge.peer(0);
+  peer.deliver("a");
+  peer.deliver("b");
+  await got.until(has("b"));
+  assert.equal(said.length, 1);
+  assert.match(said[0] as string, /message\.sender is empty: .* sender: true/);
+});
