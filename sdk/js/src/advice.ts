@@ -3,16 +3,18 @@ export interface Advice {
   /** nearest asks for the name that was meant; empty: none is near. */
   nearest(given: string, names: readonly string[]): string;
   /** secret says what was given in place of a token. */
-  secret(given: unknown): string;
-  /** rule says what a name of this kind consists of. */
-  rule(kind: string): string;
+  secret(given: unknown, kind: string): string;
+  /** rule says what a name of this kind consists of, and which one may be meant. */
+  rule(kind: string, given: string): string;
+  /** remedy says what to do about a code; text is what is known of it, why a cause, in place of which it may be. Empty: nothing. */
+  remedy?(code: string, text: string, why: string): string;
 }
 
 let known: Advice | undefined;
 
-/** advise gives advice from now on. */
+/** advise gives advice from now on: what is whole stays. */
 export function advise(advice: Advice): void {
-  known = advice;
+  if (!known?.remedy) known = advice;
 }
 
 /** advice returns it, if there is any. */

@@ -10,7 +10,7 @@ import type { HistoryFrom } from "./history.js";
 import { type Everything, imported, need } from "./imported.js";
 import { encodeText } from "./lines.js";
 import type { Transport } from "./link.js";
-import { checkMembers } from "./members.js";
+import { checkMembers, checkName } from "./members.js";
 import type { Membership } from "./membership.js";
 import type { Message } from "./message.js";
 import { checkedChannel, checkedPattern, checkedTenant } from "./names.js";
@@ -74,7 +74,7 @@ export async function connectOn(
 ): Promise<Client> {
   if (parts.advice) advise(parts.advice);
   const all = typeof addresses === "string" ? [addresses] : addresses;
-  if (!options || !all?.length) badOption("connect needs an address and options");
+  if (!options || !all?.length) badOption('connect needs an address, such as "https://edge.example.com", and options');
   const session = new (parts.moves ?? Session)(
     all.map((address) => parseAddress(address, options.allowPlaintext === true)),
     options,
@@ -181,18 +181,19 @@ export class Client implements AsyncDisposable {
     const session = this.#session;
     if (options !== undefined) checkMembers("the object of options", options, "delivery confirm key");
     const { delivery = "broadcast", confirm = false, key } = options ?? {};
+    checkName("delivery:", delivery, deliveries.join(" "));
     const way = deliveries.indexOf(delivery);
-    if (way < 0) badOption(`delivery: allowed are ${deliveries.join(", ")}`);
     if (payload === undefined) badOption("publish takes a tenant, a channel and a payload");
     const body = asBytes(payload);
     const names = { tenant: checkedTenant(tenant), channel: checkedChannel(channel) };
     if (confirm) {
       const bytes = encodeText(key ?? "");
-      if (key !== undefined && !(bytes.length > 0 && bytes.length <= 64)) badOption("a key has 1 to 64 bytes");
+      if (key !== undefined && !(bytes.length > 0 && bytes.length <= 64))
+        badOption(`a key has 1 to 64 bytes, not ${bytes.length}: take a hash`);
       const encode = (id: number) => encodePublish(names.tenant, names.channel, body, way, { id, key: bytes });
       return this.#histories.publish(encode, bytes, way > 0, names);
     }
-    if (key !== undefined) badOption("a key is for a publish that is confirmed");
+    if (key !== undefined) badOption("a key needs confirm: true");
     const frame = encodePublish(names.tenant, names.channel, body, way || undefined);
     session.publishConnection();
     return session.whenOpen(() => session.publishConnection().publish(frame, names));

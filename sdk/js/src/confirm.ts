@@ -1,4 +1,4 @@
-import type { Confirmation } from "./confirms.js";
+import type { Confirmation, Names } from "./confirms.js";
 import type { Connection } from "./connection.js";
 import { disconnected, MillraceError } from "./errors.js";
 import type { Readers } from "./interests.js";
@@ -22,7 +22,7 @@ export async function publishConfirmed(
   encode: (id: number) => Uint8Array<ArrayBuffer>,
   key: Uint8Array,
   toOne: boolean,
-  about: { tenant: string; channel: string },
+  about: Names,
 ): Promise<Confirmation> {
   const keyed = key.length > 0;
   lastId = (lastId + 1) >>> 0;
@@ -36,14 +36,13 @@ export async function publishConfirmed(
     for (let attempt = 2; ; attempt++) {
       c = await usable(s, keyed, toOne, over.signal, about);
       try {
-        return await abortable(send(c, frame, id), over.signal);
+        return await abortable(send(c, frame, id, about), over.signal);
       } catch (err) {
-        const { code, message } = err as MillraceError;
+        const { code } = err as MillraceError;
         const lost = code === "disconnected"; // also when it is over
         unknown ||= lost || code === "unconfirmed";
         throwIfAborted(over.signal);
-        if (!(unknown && keyed && (lost || PASSING.has(code))))
-          throw new MillraceError(code, message.slice(code.length + 2), about);
+        if (!(unknown && keyed && (lost || PASSING.has(code)))) throw err;
         if (!lost) await sleep(backOff(attempt, s.settings), over.signal);
       }
     }
@@ -56,9 +55,14 @@ export async function publishConfirmed(
   }
 }
 
-async function send(c: Connection<Readers>, frame: Uint8Array<ArrayBuffer>, id: number): Promise<Confirmation> {
+async function send(
+  c: Connection<Readers>,
+  frame: Uint8Array<ArrayBuffer>,
+  id: number,
+  about: Names,
+): Promise<Confirmation> {
   if (!c.alive || !c.confirms) throw disconnected();
-  const answer = c.confirms.add(id, frame.length);
+  const answer = c.confirms.add(id, frame.length, about);
   c.send(frame);
   return answer;
 }
@@ -71,7 +75,7 @@ async function usable(
   wait: boolean,
   toOne: boolean,
   signal: AbortSignal,
-  about: { tenant: string; channel: string },
+  about: Names,
 ): Promise<Connection<Readers>> {
   for (;;) {
     if (s.over) throw s.over;

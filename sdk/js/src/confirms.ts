@@ -1,5 +1,6 @@
 // Publishes that an edge answers (docs/protocol.md, History).
 import { disconnected, MillraceError } from "./errors.js";
+import { type Why, whyDenied } from "./lines.js";
 import type { Waiter } from "./requests.js";
 
 /** What becomes of a publish: its position, or undefined if its channel is not kept. */
@@ -16,15 +17,15 @@ const OVERHEAD = 4096;
 
 /** Confirms are the publishes of a connection without an answer, each by its id. */
 export class Confirms {
-  readonly #all = new Map<number, Waiter<Confirmation> & { readonly size: number }>();
+  readonly #all = new Map<number, Waiter<Confirmation> & { readonly size: number; readonly about: Names }>();
   #idle: (() => void)[] = [];
   #largest = 0; // bytes of the largest publish; 0: none could be over a limit
   #plain: Names | undefined; // that of the largest one, if it is not to be confirmed
 
   /** add resolves with the answer to a publish of so many bytes. */
-  add(id: number, size: number): Promise<Confirmation> {
+  add(id: number, size: number, about: Names): Promise<Confirmation> {
     this.note(size);
-    return new Promise((resolve, reject) => void this.#all.set(id, { resolve, reject, size }));
+    return new Promise((resolve, reject) => void this.#all.set(id, { resolve, reject, size, about }));
   }
 
   /** note is told of a publish of so many bytes; names, of one without an answer. */
@@ -46,18 +47,20 @@ export class Confirms {
   }
 
   /** settle takes an answer, or gives it up. */
-  settle(id: number, give: (w: Waiter<Confirmation>) => void = () => {}): void {
+  settle(id: number, give: (w: Waiter<Confirmation>, about: Names) => void = () => {}): void {
     const waiter = this.#all.get(id);
-    if (waiter) give(waiter);
+    if (waiter) give(waiter, waiter.about);
     this.#all.delete(id);
     if (this.#all.size === 0) for (const done of this.#idle.splice(0)) done();
   }
 
   /** error takes what stands behind the code of an ERR line, and says whether it refuses one of these. */
-  error(code: string, detail: string, why?: string): boolean {
+  error(code: string, detail: string, why?: Why): boolean {
     const id = /^PUB:(\d+)$/.exec(detail)?.[1];
     if (id === undefined) return false;
-    this.settle(Number(id), (w) => w.reject(new MillraceError(code, why)));
+    this.settle(Number(id), (w, about) =>
+      w.reject(new MillraceError(code, why && whyDenied(why, `PUB:${about.tenant}:${about.channel}`), about)),
+    );
     return true;
   }
 

@@ -2,7 +2,7 @@ import type { Confirms, Names } from "./confirms.js";
 import { asError, disconnected, MillraceError } from "./errors.js";
 import { DeliverDecoder, type Delivered, isUnknownFrame } from "./frames.js";
 import type { KeepAlive, Watched } from "./keepalive.js";
-import { knownLine, lastWord, whyDenied } from "./lines.js";
+import { knownLine, lastWord, type Why, whyDenied } from "./lines.js";
 import type { Link, LinkEnd, Transport } from "./link.js";
 import type { Settings } from "./options.js";
 import { Requests, type Waiter } from "./requests.js";
@@ -308,7 +308,7 @@ export class Connection<T> {
       }
       // An RSUB that has ended before its answer gets none.
       if (l.verb === "UNSUB") while (this.#requests.answer(`RSUB:${name}`, (w) => w.reject(disconnected()))) {}
-    } else if (l.kind === "ERR") this.#error(l.code, l.detail, line.slice(4), whyDenied(l));
+    } else if (l.kind === "ERR") this.#error(l.code, l.detail, line.slice(4), l);
     else if (l.kind === "PING") this.#link.send("PONG");
     else if (l.kind === "PONG") {
       const ping = this.#pings.shift();
@@ -337,12 +337,13 @@ export class Connection<T> {
     this.#owner.linked();
   }
 
-  // #error takes an ERR line; text is all that stands behind ERR:, why a sentence about it.
-  #error(code: string, detail: string, text: string, why?: string): void {
+  // #error takes an ERR line; text is all that stands behind ERR:, denied why.
+  #error(code: string, detail: string, text: string, denied: Why): void {
     if (this.#asks && code === "bad_request") return this.#asked(); // an edge of an earlier version
     const last = lastWord(text);
     if (last) this.#lastWord = text;
-    if (this.confirms?.error(code, detail, why)) return;
+    if (this.confirms?.error(code, detail, denied)) return;
+    const why = whyDenied(denied, detail);
     const [, joins, tenant, pattern] = /^(?:(?:UN|R)?SUB|(?:UN)?WHO|(JOIN|LEAVE)):([^:]+):(.+)$/s.exec(detail) ?? [];
     // What the broker cannot do yet, the edge has noted, and acknowledges.
     const refused =

@@ -1,3 +1,5 @@
+import { advice } from "./advice.js";
+
 /**
  * What went wrong, for programs. The first group comes from edges (docs/protocol.md, Codes and
  * refusals), the second from this client (docs/clients.md, Errors). Later edges may send others.
@@ -91,13 +93,16 @@ export class MillraceError extends Error {
   /** How long the edge asks to wait, in milliseconds. Browsers do not tell. */
   readonly retryAfter: number | undefined;
 
-  constructor(code: ErrorCode, text = "the edge says so", about: ErrorContext = {}) {
+  constructor(code: ErrorCode, text = "", about: ErrorContext = {}) {
     const names = (["tenant", "channel", "pattern"] as const).map((name) =>
       about[name] === undefined ? "" : ` (${name} ${JSON.stringify(about[name])})`,
     );
     const why = /^(unreachable|token_provider|logged_out)$/.test(code) ? reason(about.cause) : "";
+    const remedy = advice()?.remedy?.(code, text, why);
+    // The remedy says in plain words what a cause of the system means.
+    const what = [text, (code !== "unreachable" || !remedy) && why, remedy].filter(Boolean).join(": ");
     super(
-      printable(`${code}${names.join("")}: ${text}${why && `: ${why}`}`),
+        printable(`${code}${names.join("")}: ${what || "the edge says so"}`),
       "cause" in about ? { cause: about.cause } : undefined,
     );
     this.code = code;

@@ -1,4 +1,5 @@
 import type { Advice } from "./advice.js";
+import { isChannel, isPattern, isTenant } from "./names.js";
 
 // near says whether at most k letters must be added, left out or changed to make one name of the other.
 const near = (a: string, b: string, k: number): boolean => {
@@ -6,6 +7,9 @@ const near = (a: string, b: string, k: number): boolean => {
   const [c, d] = [a.slice(1), b.slice(1)];
   return (a[0] === b[0] && near(c, d, k)) || near(c, b, k - 1) || near(a, d, k - 1) || near(c, d, k - 1);
 };
+
+const nearby = (given: string, names: readonly string[]): string[] =>
+  [0, 1, 2].flatMap((k) => names.filter((n) => 2 * k < given.length && near(n.toLowerCase(), given.toLowerCase(), k)));
 
 // What else is given in place of a token, in the order in which to look.
 const others: readonly (readonly [RegExp, string])[] = [
@@ -15,28 +19,36 @@ const others: readonly (readonly [RegExp, string])[] = [
   [/^(undefined|null|NaN)$|[${}<>%]|^your/i, "this is a placeholder that nothing has replaced"],
   [/\s/, "this one has white space, such as a line break from a file"],
   [/^MT_/, "this is a master token, which stays on the backend. Issue an access token with it"],
-  [/^AT_/, "this is an access token. TokenAdmin needs the master token"],
+  [/^AT_/, "this is an access token. A TokenAdmin needs a master token"],
 ];
 
 const TOKENS = "tokens of A-Z a-z 0-9 - _ ~ @ with a dot between them, at most 32 and 256 bytes";
-const rules: { readonly [kind: string]: string } = {
-  tenant: "a tenant has 1 to 128 of A-Z a-z 0-9 - _ ~ @ and dots",
-  channel: `a channel has ${TOKENS}, and no wildcard; channelToken(text) makes a token of any text`,
-  pattern: `a pattern has ${TOKENS}, * for one of them, a* for its beginning, and # or > for the rest, as the last`,
+const rules: { readonly [kind: string]: readonly [rule: string, legal: (name: string) => boolean] } = {
+  tenant: ["a tenant has 1 to 128 of A-Z a-z 0-9 - _ ~ @ and dots, and no wildcard", isTenant],
+  channel: [`a channel has ${TOKENS}, and no wildcard; channelToken(text) makes a token of any text`, isChannel],
+  pattern: [
+    `a pattern has ${TOKENS}, * for one of them, a* for its beginning, and # or > for the rest, as the last`,
+    isPattern,
+  ],
 };
-
-const kindOf = (value: unknown): string => (value === null ? "null" : typeof value);
 
 export const hints: Advice = {
   nearest(given, names) {
-    const nearest = [0, 1, 2]
-      .map((k) => names.find((n) => near(n.toLowerCase(), given.toLowerCase(), k)))
-      .find(Boolean);
+    // A tenant may lack the prefix of its master token.
+    const nearest = [...names.filter((n) => n.endsWith(`.${given}`)), ...nearby(given, names)][0];
     return nearest ? `. Did you mean ${JSON.stringify(nearest)}?` : "";
   },
-  secret(given) {
-    if (typeof given !== "string") return `this is no string (${kindOf(given)})`;
-    return others.find(([is]) => is.test(given))?.[1] ?? "this is none";
+  secret(given, kind) {
+    const what = Object.prototype.toString.call(given).slice(8, -1);
+    if (what === "Response") return "this is a Response. Return await response.json()";
+    if (typeof given !== "string") return `there is none here (${what}). Is a return or await missing?`;
+    if (new RegExp(`^${kind[0]}T_\\S+$`, "i").test(given)) return "this has characters that no token has";
+    return others.find(([is]) => is.test(given))?.[1] ?? "this does not";
   },
-  rule: (kind) => rules[kind] as string,
+  rule(kind, given) {
+    const [rule, legal] = rules[kind] as (typeof rules)[string];
+    const plain = given.replace(/^[/:.]+|[/:.]+$/g, "").replace(/[/:.]+/g, ".");
+    const meant = kind === "pattern" ? plain.replace(/\+/g, "*") : plain;
+    return `${rule}${legal(meant) ? `. Did you mean ${JSON.stringify(meant)}?` : ""}`;
+  },
 };

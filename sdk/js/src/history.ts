@@ -18,9 +18,13 @@ export function checkedFrom(history: HistoryFrom, pattern: string): string {
   const { last, after } = history as { last?: unknown; after?: unknown };
   if (typeof after === "string" && last === undefined && isPosition(after)) return after;
   if (!Number.isInteger(last) || (last as number) < 1 || (last as number) > MAX_LAST || after !== undefined) {
-    badOption(`history is "now", "last", { last: 1 to ${MAX_LAST} } or { after: position }`);
+    const given = JSON.stringify(history)?.slice(0, 99);
+    badOption(`history is "now", "last", { last: 1 to ${MAX_LAST} } or { after: position }, not ${given}`);
   }
-  if (/[*>#]/.test(pattern)) badOption("history: { last } is for one channel: the pattern has no wildcard");
+  if (/[*>#]/.test(pattern))
+    badOption(
+      `history: { last } is for one channel, and ${pattern} has a wildcard: begin with "last", or behind a position`,
+    );
   return `last.${last}`;
 }
 

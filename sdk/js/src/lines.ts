@@ -1,4 +1,5 @@
 // Lines (docs/protocol.md): text messages.
+import { advice } from "./advice.js";
 import { MillraceError, printable } from "./errors.js";
 
 /** A line of an edge. */
@@ -82,12 +83,22 @@ function denied(code: string, text: string): ServerLine {
   return { kind: "ERR", code, detail, denial: denial as Denial, names: names ? names.split(",") : [] };
 }
 
-/** whyDenied says in a sentence why an edge denies a permission; undefined: it does not say. */
-export function whyDenied({ denial, names = [] }: { denial?: Denial; names?: string[] }): string | undefined {
+/** What an edge says of why it denies a permission. */
+export type Why = Pick<ServerLine & { kind: "ERR" }, "denial" | "names">;
+
+const acts = { PUB: ["publish", "to"], RSUB: ["read the past", "of"], WHO: ["see who is present", "in"] } as const;
+
+/** whyDenied says in a sentence why an edge denies what a line asks for; undefined: it does not say. */
+export function whyDenied({ denial, names = [] }: Why, asked: string): string | undefined {
+  const [verb, tenant = "", name] = asked.split(":");
   const all = names.join(", ");
-  if (denial === "allowed") return all ? `the token allows there only ${all}` : "the token allows nothing there";
-  if (denial === "tenants") return `the token is for the tenants ${all}`;
-  return denial && "a hook of the edge refuses it";
+  if (denial === "tenants")
+    return `the token is for ${all}, not for ${tenant}${advice()?.nearest(tenant, names) ?? ""}`;
+  if (denial !== "allowed") return denial && "a hook of the edge refuses it";
+  const [act, to] = acts[verb as "PUB"] ?? ["subscribe", "to"];
+  return all
+    ? `the token may ${act} in ${tenant} only ${to} ${all}, not ${to} ${name}`
+    : `the token may not ${act} in ${tenant}`;
 }
 
 /** knownLine is parseServerLine, but returns undefined for a line that this client does not know. */

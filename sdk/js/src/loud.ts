@@ -1,5 +1,5 @@
 // Says once, for each event and code, what nobody listens to.
-import type { MillraceError } from "./errors.js";
+import { MillraceError } from "./errors.js";
 
 /** Where an SDK says what nobody listens to: `console`, for example. */
 export interface Logger {
@@ -7,19 +7,18 @@ export interface Logger {
 }
 
 const DOCS = "https://github.com/millrace/millrace/blob/main/docs/errors.md#";
-// What is said: by event, a code where it has none of its own, and what to do.
-const loud: { readonly [event: string]: readonly [code?: string, remedy?: string] } = {
-  publishError: [],
-  publishUnknown: ["outcome_unknown", "they may be lost: publish with confirm and a key"],
-  subscriptionError: [],
-  edgeError: [],
-  gap: ["gap", "messages may be missing: load the state again"],
-  queueFull: ["queue_full", "messages were dropped: read faster, or set a larger queue"],
-  slowConsumer: ["slow_consumer", "the edge has dropped messages: read faster"],
-  limited: ["limited", "messages wait for the bandwidth of the token: raise it, or send less"],
-  discarded: ["queue_full", "jobs that nobody had read were thrown away: drain() before the end"],
-  connecting: [],
-  closed: [],
+// Of which events, and by which code if they have none.
+const loud: { readonly [event: string]: string } = {
+  publishError: "",
+  publishUnknown: "outcome_unknown",
+  subscriptionError: "",
+  edgeError: "",
+  gap: "gap",
+  queueFull: "queue_full",
+  slowConsumer: "slow_consumer",
+  limited: "limited",
+  connecting: "",
+  closed: "",
 };
 
 /** A Loud says things once. */
@@ -33,15 +32,15 @@ export class Loud {
 
   /** event says what an event tells, if it is of a loss or a refusal. */
   event(name: string, event: object): void {
-    const { error, code, detail, why, tenant, pattern, channel } = event as {
+    const { error, code, tenant, pattern, channel, detail, cause, before, ...rest } = event as {
       [name: string]: string | undefined;
     } & { error?: MillraceError };
-    const what = loud[name];
-    if (!what || (name === "closed" && !error)) return;
-    const of = error?.code ?? what[0] ?? code ?? "";
-    const where = tenant === undefined ? "" : ` of ${tenant} ${channel ?? pattern}`;
-    const text = error?.message ?? `${code ?? of}: ${what[1] ?? (why || detail || "the edge refuses it")}`;
-    this.say(`${name}${where}: ${text}`, of, name);
+    const usual = loud[name];
+    if (usual === undefined || (name === "closed" && !error)) return;
+    const facts = Object.entries(rest).flatMap(([fact, value]) => (value === undefined ? [] : `${fact} ${value}`));
+    const about = { ...(tenant && { tenant }), ...(channel && { channel }), ...(pattern && { pattern }) };
+    const told = error ?? new MillraceError(usual || (code as string), detail ?? facts.join(", "), about);
+    this.say(`${usual ? "" : `${name}: `}${told.message}`, told.code, name);
   }
 
   /** say says a text with the link to a code, unless it has said one for it. */

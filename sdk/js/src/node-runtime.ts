@@ -67,7 +67,7 @@ function open(library: NodeSocketClass, url: string, token: string, proxy: URL |
     });
   });
   socket.on("error", (err) => {
-    if (!refused) below.refused(asError(err, "unreachable", "no WebSocket to the edge"));
+    if (!refused) below.refused(asError(err, "unreachable", `no WebSocket at ${url.replace("ws", "http")}`));
   });
   socket.on("upgrade", ({ socket: raw }) => {
     // Before what it completes.

@@ -166,7 +166,7 @@ export function settings(o: ConnectOptions, runtime: Runtime = web): Settings {
   checkMembers("paths", o.paths ?? {}, "webSocket webTransport ping");
   const { token, tokenProvider, transports = known as Transport[], sender = false, webSocket } = o;
   if ((token === undefined) === (tokenProvider === undefined))
-    badOption("give one of token and tokenProvider, not both");
+    badOption(`give one of token and tokenProvider: ${token === undefined ? "none is set" : "not both"}`);
   if (tokenProvider !== undefined && typeof tokenProvider !== "function") badOption("tokenProvider must be a function");
   if (typeof sender !== "boolean") badOption("sender must be true or false");
   if (webSocket !== undefined && typeof webSocket !== "function") badOption("webSocket must be a class");

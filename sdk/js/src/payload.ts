@@ -13,7 +13,7 @@ export function asBytes(payload: Payload): Uint8Array | string {
     if (/^(Object|Array|Number|Boolean|Null|Date)$/.test(kind) && (kind !== "Number" || Number.isFinite(payload)))
       return JSON.stringify(payload);
   } catch (err) {
-    why = (err as Error).message.slice(0, 99);
+    why = (err as Error).message.split("\n")[0] as string;
   }
   badOption(`a payload is a Uint8Array, a text, or what becomes JSON, not this: ${why}`);
 }

@@ -115,7 +115,8 @@ export class Subscriber implements Keeper {
       await ending; // what comes until then is of an earlier subscription
     }
     if (same && (same.history || sub.history)) {
-      const text = "the client has a subscription to this pattern, and one with a history is alone";
+      const text =
+        "the client has a subscription to it, and one with a history is alone: share it, or unsubscribe first";
       throw new MillraceError("bad_option", text, same);
     }
     const { interest, isNew } = this.interests.add(sub);

@@ -95,7 +95,7 @@ export class TokenSource {
       const given = await asked.finally(() => {
         this.#ended = now();
       });
-      this.#take(typeof given === "object" ? given : { token: given as string });
+      this.#take(given && typeof given === "object" ? given : { token: given as string });
       return this.#token as string;
     } catch (cause) {
       if (this.#expires > 0 && this.#expires < Infinity) {
@@ -119,7 +119,7 @@ export class TokenSource {
     // A time in the past: this machine's clock is wrong, and the edge knows better.
     if (within == null && life <= 0) life = Infinity;
     if (!(life > 0)) badOption("expiresIn must be above 0, expiresAt a time");
-    this.#token = checkedSecret(given.token);
+    this.#token = checkedSecret(given.token ?? given);
     this.#expires = now() + life;
     this.#failures = 0;
     this.#wait(Math.max(LEAST, renewAfter(life, Math.random())));

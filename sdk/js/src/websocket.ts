@@ -70,7 +70,7 @@ export async function openWebSocket({ edge, token, signal }: Dial, settings: Set
       open = false;
       inlet.ended({ closeCode: code });
     } else if (!refused) {
-      void whyNot(edge + paths.ping, settings, signal, cause).then(reject, reject);
+      void whyNot(edge, settings, signal, cause).then(reject, reject);
     }
     signal.removeEventListener("abort", abort);
   };
@@ -89,16 +89,16 @@ export async function openWebSocket({ edge, token, signal }: Dial, settings: Set
 }
 
 // A browser does not tell whether an edge refused the handshake or was not there.
-async function whyNot(ping: string, s: Settings, signal: AbortSignal, cause: unknown): Promise<MillraceError> {
-  const { status, pong } = await look(ping, s, signal);
-  if (status && !pong) return notEdge(ping, status);
+async function whyNot(edge: string, s: Settings, signal: AbortSignal, cause: unknown): Promise<MillraceError> {
+  const { status, pong } = await look(edge + s.paths.ping, s, signal);
+  if (status && !pong) return notEdge(edge, status);
   if (pong) {
     return new MillraceError(
       "refused",
       "the edge answers, and refuses the WebSocket: perhaps the token, or this page's origin",
     );
   }
-  return new MillraceError("unreachable", "no WebSocket to the edge", { cause });
+  return new MillraceError("unreachable", `no WebSocket at ${edge}${s.paths.webSocket}`, { cause });
 }
 
 function withResolvers<T>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (err: unknown) => void } {

@@ -130,7 +130,7 @@ test("a proxy that refuses, is not there, or does not answer", async (t) => {
   await assert.rejects(connect(edge.url, { token: "AT_a", proxy: strict.url }), why(refused, 403));
   await assert.rejects(
     connect(edge.url, { token: "AT_a", proxy: "http://127.0.0.1:1", failFast: true }),
-    why(/the proxy 127.0.0.1:1 does not answer: .*ECONNREFUSED/),
+    why(/the proxy 127.0.0.1:1 does not answer: nothing listens at this port/),
   );
   const silent = await startProxy(t, () => 0);
   await assert.rejects(connect(edge.url, { token: "AT_a", proxy: silent.url, connectTimeout: 200, failFast: true }), {

@@ -152,7 +152,7 @@ describe("token providers", { concurrency: true }, () => {
       [{ token: "AT_1", expires: 60 }, /has no "expires": allowed are token, expiresIn, expires_in/],
       [{ token: "AT_1", ttl: 60 }, /has no "ttl"/],
       [{ access_token: "AT_1" }, /has no "access_token"/],
-      [null, /must be an object/],
+      [null, /there is none here/],
       [{ token: "AT_1", expires_in: 0 }, /above 0/],
       [{ token: "AT_1", expiresAt: "soon" }, /a time/],
     ];
@@ -250,7 +250,8 @@ async function stale(t: TestContext, step: number) {
   const it = await tried(t, edge.url, { tokenProvider: () => token });
   let refusals = 0;
   it.client.on("edgeError", ({ code, detail }) => {
-    assert.deepEqual([code, detail], ["unauthorized", "the edge does not accept the token"]);
+    assert.equal(code, "unauthorized");
+    assert.match(detail, /^the edge does not accept the token: /);
     refusals++;
     offset += step;
   });
