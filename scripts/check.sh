@@ -52,7 +52,7 @@ step lint scripts/lint.sh # go vet's checks are among them
 step 'go test -race' races
 [[ $(go env GOHOSTARCH) != amd64 ]] || step 'go test, 32 bits' narrow
 step 'go test -race, examples/plugin' module examples/plugin -race
-for folder in sdk/js sdk/react console; do
+for folder in sdk/js sdk/react sdk/testing console; do
 	step "$folder" scripts/npm.sh "$folder" check
 done
 step sdk/python scripts/sdk-python.sh check

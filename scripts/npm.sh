@@ -1,24 +1,25 @@
 #!/usr/bin/env bash
-# Builds, tests or checks one of our npm packages: sdk/js, sdk/react or console.
+# Builds, tests or checks one of our npm packages: sdk/js, sdk/react, sdk/testing or console.
 #
 #   scripts/npm.sh FOLDER         all of it
 #   scripts/npm.sh FOLDER build   only builds
 #   scripts/npm.sh FOLDER test    its types and tests; builds the SDKs before
 #   scripts/npm.sh FOLDER check   the rest, of what is built: lint, size, documentation, the
-#                                 package as it would be published
+#                                 package as it would be published; of sdk/testing also with the
+#                                 program, which is in $MILLRACE_TEST_PROGRAMS
 #
 # The scripts of these names in FOLDER/package.json say what that is. Needs Node 20 or newer;
-# installs what the lock file names. The other two need sdk/js, and build it.
+# installs what the lock file names. The others need sdk/js, and build it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 reporter=$PWD/scripts/testing/results.mjs
 
 usage() {
-	echo "usage: $0 sdk/js | sdk/react | console [build | test | check]" >&2
+	echo "usage: $0 sdk/js | sdk/react | sdk/testing | console [build | test | check]" >&2
 	exit 2
 }
 folder=${1:-}
-case $folder in sdk/js | sdk/react | console) ;; *) usage ;; esac
+case $folder in sdk/js | sdk/react | sdk/testing | console) ;; *) usage ;; esac
 case ${2:-} in
 '') parts=(build test check) ;;
 build | check) parts=("$2") ;;
@@ -59,7 +60,7 @@ tests() {
 for part in "${parts[@]}"; do
 	if [[ $part == test ]]; then
 		(tests)
-	else
+	elif [[ $part != build || $folder != sdk/testing ]]; then # there, what is published is what is written
 		npm run --silent "$part"
 	fi
 done

@@ -16,13 +16,13 @@ func TestPlacesAgree(t *testing.T) {
 	if !regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9a-z.]+)?$`).MatchString(Number()) {
 		t.Errorf("%q is not a version", Number())
 	}
-	for _, folder := range []string{"sdk/js", "sdk/react", "console"} {
+	for _, folder := range []string{"sdk/js", "sdk/react", "sdk/testing", "console"} {
 		var manifest struct {
 			Version          string
 			PeerDependencies map[string]string
 		}
 		read(t, folder+"/package.json", &manifest)
-		if peer := manifest.PeerDependencies["@millrace/client"]; folder == "sdk/react" && peer != "^"+Number() {
+		if peer := manifest.PeerDependencies["@millrace/client"]; folder != "sdk/js" && folder != "console" && peer != "^"+Number() {
 			t.Errorf("%s/package.json: the peer @millrace/client is %q, want %q", folder, peer, "^"+Number())
 		}
 		var lock struct {

@@ -1,0 +1,2 @@
+/** Ends the edge that the global set-up has started. */
+export default function tearDown(): Promise<void>;
