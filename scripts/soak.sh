@@ -43,11 +43,12 @@ soak_suspicions() {
 	integration sdks -count="${MILLRACE_ROUNDS:-10}" -run 'TestSDKs(InBrowsers)?$/^(a_path_that|UDP_dies|kill)'
 }
 
-## @millrace/client in bundles of esbuild and webpack, on Node 20 and 26, in an app of React Native by Metro, in Chromium 88, and with the hooks in tests of Jest and Vitest
+## @millrace/client in bundles of esbuild and webpack, on Node 20 and 26, in an app of React Native by Metro, in Chromium 88, with the hooks in tests of Jest and Vitest, and with the edge of @millrace/testing there
 soak_bundles() {
 	scripts/npm.sh sdk/js build
 	scripts/npm.sh sdk/react build
-	npm --prefix sdk/js run --silent bundles
+	go build -trimpath -o dist/test/ ./cmd/millrace
+	MILLRACE_TEST_PROGRAMS=$PWD/dist/test npm --prefix sdk/js run --silent bundles
 }
 
 ## what two edges deliver over both transports, against an oracle: 10 million times

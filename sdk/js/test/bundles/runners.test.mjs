@@ -1,7 +1,8 @@
-// The packages in tests of applications: Jest and Vitest, with documents of jsdom and happy-dom. It takes what is built.
+// The packages in tests of applications: Jest and Vitest, with documents of jsdom and happy-dom, and with the real edge
+// that @millrace/testing starts. It takes what is built, and the program in MILLRACE_TEST_PROGRAMS.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -14,35 +15,40 @@ const setup =
   "Object.assign(globalThis, (({ TextEncoder, TextDecoder }) => ({ TextEncoder, TextDecoder }))(require('node:util')));";
 const ws = "import { WebSocket } from 'ws'; globalThis.testedWebSocket = WebSocket;";
 
-// project makes an application with both packages, below the folder that has its other ones.
+// project makes an application with the packages, below the folder that has its other ones.
 function project(t, files) {
   mkdirSync(join(here, ".work"), { recursive: true });
   const folder = mkdtempSync(join(here, ".work/runner-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  for (const [from, name] of [
-    ["js", "client"],
-    ["react", "react"],
+  for (const [from, name, code] of [
+    ["js", "client", "dist"],
+    ["react", "react", "dist"],
+    ["testing", "testing", "src"],
   ]) {
     const to = join(folder, "node_modules/@millrace", name);
     mkdirSync(to, { recursive: true });
-    for (const part of ["package.json", "dist"])
-      cpSync(join(packages, from, part), join(to, part), { recursive: true });
+    for (const part of ["package.json", code]) cpSync(join(packages, from, part), join(to, part), { recursive: true });
   }
-  cpSync(join(here, "component.js"), join(folder, "component.test.js"));
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "app", type: "module" }));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   return folder;
 }
 
-// passes runs a runner of tests, and requires that both pass.
-async function passes(t, [program, ...args], files) {
-  const edge = await startEdge();
-  t.after(edge.stop);
-  const options = { cwd: project(t, files), env: { ...process.env, EDGE: edge.url, NO_COLOR: "1" }, timeout: 120_000 };
+// passes runs a runner of tests, and requires that two pass.
+async function passes(t, [program, ...args], files, env) {
+  const options = { cwd: project(t, files), env: { ...process.env, NO_COLOR: "1", ...env }, timeout: 120_000 };
   const { err, said } = await new Promise((resolve) =>
     execFile(program, args, options, (err, stdout, stderr) => resolve({ err, said: stdout + stderr })),
   );
   assert.ok(!err && /Tests.* 2 passed/.test(said), said);
+}
+
+// component runs a component and a client, at an edge of ours.
+async function component(t, runner, files) {
+  const edge = await startEdge();
+  t.after(edge.stop);
+  const code = readFileSync(join(here, "component.js"), "utf8");
+  await passes(t, runner, { ...files, "component.test.js": code }, { EDGE: edge.url });
 }
 
 const jest = join(here, "node_modules/jest/bin/jest.js");
@@ -58,18 +64,41 @@ const jestConfig = (more) => {
 
 for (const program of [process.execPath, newest]) {
   test(`Jest with jsdom and Babel: ${program === newest ? "newest Node" : process.version}`, (t) =>
-    passes(t, [program, jest], {
+    component(t, [program, jest], {
       ...jestConfig({ transformIgnorePatterns: ["/node_modules/(?!@millrace/)"] }),
       "babel.config.cjs": "module.exports = { plugins: ['@babel/plugin-transform-modules-commonjs'] };",
     }));
   test(`Jest with jsdom and modules: ${program === newest ? "newest Node" : process.version}`, (t) =>
-    passes(t, [program, "--experimental-vm-modules", jest], jestConfig({ transform: {} })));
+    component(t, [program, "--experimental-vm-modules", jest], jestConfig({ transform: {} })));
 }
 
 const vitest = [newest, join(here, "node_modules/vitest/vitest.mjs"), "run", "--globals", "--environment"];
-test("Vitest with happy-dom", (t) => passes(t, [...vitest, "happy-dom"], {}));
+test("Vitest with happy-dom", (t) => component(t, [...vitest, "happy-dom"], {}));
 test("Vitest with jsdom, and the WebSocket of ws", (t) =>
-  passes(t, [...vitest, "jsdom"], {
+  component(t, [...vitest, "jsdom"], {
     "vitest.config.js": "export default { test: { setupFiles: ['./setup.js'] } };",
     "setup.js": ws,
   }));
+
+// The test of docs/testing.md, in two files of an application, which run at the same time: twice, at the same time.
+const page = readFileSync(join(packages, "../docs/testing.md"), "utf8");
+const [, shown] = page.match(/\n## TypeScript\n.*?```js\n(.*?)```/s);
+const configs = Object.fromEntries(
+  [...page.matchAll(/^\| (Vitest|Jest) \| `(.*?)` in `(.*?)`/gm)].map(([, kit, code, name]) => [kit, { [name]: code }]),
+);
+
+async function kit(t, runner, files, code = shown) {
+  const env = { MILLRACE_BIN: join(process.env.MILLRACE_TEST_PROGRAMS, "millrace"), MILLRACE_TESTING: "" };
+  const run = () => passes(t, runner, { ...files, "a.test.js": code, "b.test.js": code }, env);
+  await Promise.all([run(), run()]);
+}
+
+test("Vitest with an edge", (t) =>
+  kit(t, [newest, join(here, "node_modules/vitest/vitest.mjs"), "run"], configs.Vitest));
+test("Jest with an edge", (t) =>
+  kit(
+    t,
+    [process.execPath, "--experimental-vm-modules", jest],
+    configs.Jest,
+    shown.replace(/^import .* from "vitest".*\n/m, ""),
+  ));
