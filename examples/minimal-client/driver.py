@@ -65,8 +65,8 @@ async def close(name, **_):
 
 
 async def main():
-    lacks = ["queues", "histories", "token-provider", "renew-token", "expires-in", "logged-out", "token-admin"]
-    lacks += ["edge-lists", "several-edges", "fallback", "reconnect", "retry", "retry-after", "moves", "links", "suspicion", "senders", "presence"]
+    lacks = ["queues", "work-queues", "histories", "token-provider", "renew-token", "expires-in", "logged-out"]
+    lacks += ["token-admin", "edge-lists", "several-edges", "fallback", "reconnect", "retry", "retry-after", "moves", "links", "suspicion", "senders", "presence"]
     say(event="hello", transports=["websocket"], lacks=lacks)
     commands = {f.__name__: f for f in (connect, subscribe, unsubscribe, publish, flush, close)}
     while line := await asyncio.to_thread(sys.stdin.readline):

@@ -127,6 +127,10 @@ export function driver({ connect, LoggedOutError, TokenAdmin }, emit) {
     members: ({ client: name, watch }) => state(clients.get(name).presences.get(watch)),
     closePresence: ({ client: name, watch }) => clients.get(name).presences.get(watch).close(),
 
+    drain({ client: name, sub }) {
+      const { client, subscriptions } = clients.get(name);
+      return (sub ? subscriptions.get(sub).subscription : client).drain();
+    },
     unsubscribe: ({ client: name, sub }) => clients.get(name).subscriptions.get(sub).subscription.unsubscribe(),
     position: ({ client: name, sub }) => ({ position: clients.get(name).subscriptions.get(sub).subscription.position }),
     async publish({ client: name, tenant, channel, delivery, confirm, key, ...command }) {

@@ -26,6 +26,7 @@ var scenarios = []scenario{
 	{name: "connect", browser: true, play: connects},
 	{name: "messages", browser: true, play: messages},
 	{name: "local queues", needs: "queues", play: localQueues},
+	{name: "work queues", needs: "work-queues", play: workQueues},
 	{name: "forbidden channels", play: forbidden},
 	{name: "histories", needs: "histories reconnect", play: histories},
 	{name: "senders", needs: "senders histories", play: senders},

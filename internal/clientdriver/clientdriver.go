@@ -42,7 +42,7 @@ var Events = []string{
 
 // Features are the values of [Report.Lacks].
 var Features = []string{
-	"queues", "histories", "token-provider", "renew-token", "expires-in", "logged-out", "token-admin", "edge-lists",
+	"queues", "work-queues", "histories", "token-provider", "renew-token", "expires-in", "logged-out", "token-admin", "edge-lists",
 	"several-edges", "fallback", "reconnect", "retry", "retry-after", "moves", "links", "suspicion", "senders", "presence",
 }
 

@@ -31,11 +31,6 @@ func (c *driven) carryOut(command clientdriver.Command, answer *clientdriver.Rep
 		c.read(command.Sub)
 	case "unsubscribe":
 		err = c.subs[command.Sub].Unsubscribe(ctx)
-	case "drain":
-		if command.Sub == "" {
-			return c.client.Drain(ctx)
-		}
-		err = c.subs[command.Sub].Drain(ctx)
 	case "publish":
 		err = c.publish(ctx, command, answer)
 	case "join":

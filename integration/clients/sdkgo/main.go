@@ -124,6 +124,10 @@ func (c *driven) run() {
 	for {
 		select {
 		case command := <-c.commands:
+			if command.Cmd == "drain" {
+				c.drain(command)
+				continue
+			}
 			answer := clientdriver.Report{Event: "answer", ID: command.ID}
 			answer.Error = plain(c.carryOut(command, &answer))
 			c.report(answer)
@@ -134,6 +138,17 @@ func (c *driven) run() {
 			return
 		}
 	}
+}
+
+// drain answers when it is done, while other commands are carried out, such as read.
+func (c *driven) drain(command clientdriver.Command) {
+	drain := c.client.Drain
+	if command.Sub != "" {
+		drain = c.subs[command.Sub].Drain
+	}
+	c.driver.work.Go(func() { // ends with the input
+		c.report(clientdriver.Report{Event: "answer", ID: command.ID, Error: plain(drain(c.driver.ctx))})
+	})
 }
 
 // plain is an error as a report has it.
