@@ -16,6 +16,14 @@ from .edge import Record, edges
 from .fixture import Recorder, read, refuses, tried
 
 
+async def test_who_forgets_to_await_connect_is_told() -> None:
+    connecting: Any = connect("http://localhost:8080", token="AT_1")
+    with pytest.raises(
+        AttributeError, match=r"has no publish: use async with connect\(…\) as client, or client = await"
+    ):
+        connecting.publish("t", "c", "x")
+
+
 async def test_subscribe_publish_deliver_leave() -> None:
     async with edges(1) as (edge,), tried(edge.url) as it:
         client = it.client

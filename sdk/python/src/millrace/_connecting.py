@@ -7,7 +7,7 @@ import logging
 import ssl as tls
 from collections.abc import Callable, Generator, Iterable, Mapping
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ._address import parse_address
 from ._link import Transport
@@ -102,6 +102,17 @@ class Connecting:
         """Made by connect."""
         self._start = start
         self._client: Client | None = None
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            """Say what to do to who takes it for the client."""
+            raise AttributeError(
+                f"connect(…) is not connected yet, and has no {name}: use async with connect(…) as client, "
+                "or client = await connect(…); without asyncio, millrace.sync.connect",
+                name=name,
+                obj=self,
+            )
 
     def __await__(self) -> Generator[Any, None, Client]:
         return self._start().__await__()  # type: ignore[no-any-return]
