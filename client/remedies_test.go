@@ -36,6 +36,14 @@ func TestKeyOfAMessageToOne(t *testing.T) {
 	})
 }
 
+func TestEmptyTenantIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		edge := edgetest.New(t)
+		_, err := edge.Client(edge.Token(edgetest.Subscribe("#"))).Subscribe(t.Context(), "", "news.#")
+		wantWords(t, err, "the token is for the tenant", "empty text", "name the tenant")
+	})
+}
+
 // The address is repeated where no secret can be in it.
 func TestBadAddressIsNamed(t *testing.T) {
 	for address, word := range map[string]string{

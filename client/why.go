@@ -62,6 +62,9 @@ func why(u use, code Code, tenant, name string, d wire.Denial) string {
 		return "the operator of the edge refuses it, by a " + names
 	case d.Kind == wire.DeniedTenants:
 		text := fmt.Sprintf("the token is for the tenant %s, not for %s", names, tenant)
+		if tenant == "~" {
+			text += ", which the empty text stands for: name the tenant"
+		}
 		for full := range strings.SplitSeq(d.Names, ",") {
 			if strings.HasSuffix(full, "."+tenant) {
 				text += fmt.Sprintf(": did you mean %s? The prefix of the master token is part of the name", full)
