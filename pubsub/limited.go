@@ -83,7 +83,8 @@ func (s *Session) limitedSince(d direction) time.Duration {
 	return s.limited[d].waited
 }
 
-// maxLimitedLines is how many tokens may have a line of the log in a minute; one issuer has half at most.
+// maxLimitedLines is how many tokens may have a line of the log in a minute. No issuer has more of them than are left:
+// alone one has half, as one of two a third, and there is one left for whoever comes next.
 const maxLimitedLines = 1024
 
 type limitedKey struct {
@@ -118,10 +119,11 @@ func (l *limitedLog) take(now time.Duration, key limitedKey, issuer string) (ok 
 		}
 	}
 	_, said := l.said[key]
+	has, left := l.issuers[issuer], maxLimitedLines-len(l.order)
 	switch {
 	case said:
 		return false, 0
-	case len(l.order) == maxLimitedLines, l.issuers[issuer] == maxLimitedLines/2:
+	case left == 0, has > 0 && has >= left:
 		l.omitted++
 		return false, 0
 	case l.said == nil:

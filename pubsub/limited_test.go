@@ -140,7 +140,7 @@ func TestEgressLimitedIsLogged(t *testing.T) {
 	}
 }
 
-// The lines are bounded, and no issuer has more than half.
+// The lines are bounded, and two issuers that want all of them leave some for a third.
 func TestLimitedLinesAreBounded(t *testing.T) {
 	var l limitedLog
 	lines := func(issuer string, n int) (got int) {
@@ -152,9 +152,14 @@ func TestLimitedLinesAreBounded(t *testing.T) {
 		return got
 	}
 	equal(t, "of one issuer", lines("a", 10*maxLimitedLines), maxLimitedLines/2)
-	equal(t, "of another", lines("b", 10), 10)
+	equal(t, "of another", lines("b", 10*maxLimitedLines), maxLimitedLines/4)
 	equal(t, "of the same again", lines("b", 10), 0)
-	equal(t, "of all others", lines("c", maxLimitedLines)+lines("d", maxLimitedLines), maxLimitedLines/2-10)
+	equal(t, "of a third", lines("c", 10), 10)
+	got := 0
+	for i := range 2 * maxLimitedLines {
+		got += lines(fmt.Sprint("other", i), 2)
+	}
+	equal(t, "of all others", got, maxLimitedLines/4-10)
 	ok, omitted := l.take(time.Second+limitedEvery, limitedKey{"a0", egress}, "a")
 	if !ok || omitted == 0 || len(l.said) != 1 || len(l.order) != 1 || len(l.issuers) != 1 {
 		t.Errorf("a minute later: %v, %d omitted, %d kept", ok, omitted, len(l.said))
