@@ -8,10 +8,15 @@ import { createView } from "../src/view.js";
 // A client that notes what it is asked for, and whose messages come from the test.
 function fake() {
   const lines: string[] = [];
+  const told = new Map<string, (event: object) => void>();
   let give: ((message: Message) => void) | undefined;
   const client = {
     ...{ edge: "https://a.example", transport: "websocket", rtt: undefined, closed: new Promise(() => undefined) },
-    on: () => () => undefined,
+    limited: false,
+    on: (event: string, handler: (event: object) => void) => {
+      told.set(event, handler);
+      return () => told.delete(event);
+    },
     publish: async () => undefined,
     flush: async () => undefined,
     async subscribe(_: string, pattern: string, { onMessage }: { onMessage: typeof give }) {
@@ -22,7 +27,11 @@ function fake() {
     },
   } as unknown as Client;
   const send = (text: string, channel = "c"): void => give?.({ channel, late: false, text: () => text } as Message);
-  return { client, lines, send };
+  const limit = (now: boolean): void => {
+    Object.assign(client, { limited: now });
+    if (now) told.get("limited")?.({ direction: "in", delay: 3000 });
+  };
+  return { client, lines, send, limit, told };
 }
 
 const view = (limit = 100) =>
@@ -113,4 +122,28 @@ test("with the history last, who comes later gets the newest message of each cha
   const own = view(1);
   store.show(keyOf(last), own);
   assert.equal(own.read().text, "134");
+});
+
+test("the connection is limited until a minute after the edge has last said so", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { client, limit, told } = fake();
+  const store = createStore(client, none);
+  const release = store.retain();
+  await settled();
+  const after = (ms: number): boolean => {
+    t.mock.timers.tick(ms);
+    t.mock.timers.tick(50); // components are told
+    return store.connection().limited;
+  };
+  assert.equal(after(0), false);
+  limit(true);
+  assert.equal(after(0), true);
+  assert.equal(after(50_000), true);
+  limit(true);
+  assert.equal(after(50_000), true);
+  limit(false); // the client's minute is over
+  assert.equal(after(11_000), false);
+  release();
+  after(none.linger);
+  assert.deepEqual([...told], []);
 });
