@@ -19,8 +19,6 @@ export interface ClientProviderProps extends ProviderOptions {
   readonly client: Client;
 }
 
-type Options = Omit<ConnectOptions, "signal" | "token" | "tokenProvider">;
-
 /** A provider that connects while it is mounted. */
 export interface AddressProviderProps extends ProviderOptions {
   readonly client?: undefined;
@@ -34,7 +32,7 @@ export interface UserProviderProps extends AddressProviderProps {
    * As for `connect` of @millrace/client. The token provider may be another function with each rendering; the
    * other options are read when the provider connects.
    */
-  readonly options: Options & {
+  readonly options: Omit<ConnectOptions, "signal" | "token" | "tokenProvider"> & {
     readonly token?: undefined;
     readonly tokenProvider: NonNullable<ConnectOptions["tokenProvider"]>;
   };
@@ -49,7 +47,10 @@ export interface UserProviderProps extends AddressProviderProps {
 /** A provider that connects with one token. */
 export interface TokenProviderProps extends AddressProviderProps {
   /** As for `connect` of @millrace/client. With another `token` there is another connection. */
-  readonly options: Options & { readonly token: string; readonly tokenProvider?: undefined };
+  readonly options: Omit<ConnectOptions, "signal" | "token" | "tokenProvider"> & {
+    readonly token: string;
+    readonly tokenProvider?: undefined;
+  };
   /** As beside a token provider; without it, this provider shares its connection with no other one. */
   readonly user?: string | null | undefined;
 }

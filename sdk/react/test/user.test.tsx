@@ -95,6 +95,8 @@ test("another user has another connection, and sees nothing of the first one", a
   assert.equal(late.code, "disconnected");
   assert.equal(first.frames.all.length, 1);
   assert.equal(edge.peers.all.length, 2);
+  root.render(<App edge={edge} user={null} />);
+  await second.closed.until(() => true);
 });
 
 test("nobody is logged in: no connection, until somebody is", async (t) => {
@@ -112,6 +114,8 @@ test("nobody is logged in: no connection, until somebody is", async (t) => {
   root.render(<App edge={edge} user="ada" />);
   await until("[connected subscribed joined of-AT_ada ]");
   assert.equal(edge.peers.all.length, 2);
+  root.render(<App edge={edge} user={null} />);
+  await (await edge.peer(1)).closed.until(() => true);
 });
 
 test("a token provider needs a user", () => {
