@@ -195,6 +195,7 @@ export function createStore(from: Client | readonly string[] | undefined, option
   const leave = (key: string): void => {
     const topic = topics.get(key);
     if (!topic) return;
+    clearTimeout(topic.timer);
     topics.delete(key);
     gone.add(topic);
     topic.leave();
@@ -215,7 +216,7 @@ export function createStore(from: Client | readonly string[] | undefined, option
       if (from && !running) start();
       else if (users === 1 && own && next.state === "closed") again(); // whoever comes back may have logged in again
       return () => {
-        if (--users === 0) timer = setTimeout(stop, store.options.linger);
+        if (--users === 0 && from) timer = setTimeout(stop, store.options.linger);
       };
     },
     drop() {
