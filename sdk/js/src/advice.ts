@@ -4,6 +4,12 @@ export interface Advice {
   nearest(given: string, names: readonly string[]): string;
   /** secret says what was given in place of a token. */
   secret(given: unknown, kind: string): string;
+  /** address says what is wrong with an address, which is url if that is one. */
+  address(given: unknown, url: URL | undefined): string;
+  /** denied says in a sentence what a token has in place of what a line asks for: rules, or tenants. */
+  denied?(asked: string, names: readonly string[], denial: string): string;
+  /** cause says what a cause is. */
+  cause?(cause: unknown): string;
   /** rule says what a name of this kind consists of, and which one may be meant. */
   rule(kind: string, given: string): string;
   /** remedy says what to do about a code; text is what is known of it, why a cause, in place of which it may be. Empty: nothing. */

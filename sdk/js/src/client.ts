@@ -74,7 +74,7 @@ export async function connectOn(
 ): Promise<Client> {
   if (parts.advice) advise(parts.advice);
   const all = typeof addresses === "string" ? [addresses] : addresses;
-  if (!options || !all?.length) badOption('connect needs an address, such as "https://edge.example.com", and options');
+  if (!options || !all?.length) badOption("connect needs an address and options");
   const session = new (parts.moves ?? Session)(
     all.map((address) => parseAddress(address, options.allowPlaintext === true)),
     options,
@@ -134,14 +134,11 @@ export class Client implements AsyncDisposable {
   /** The calls that name a tenant, without it. An empty tenant is `~`. */
   tenant(tenant: string): Tenant {
     const name = checkedTenant(tenant);
-    return {
-      name,
-      subscribe: (pattern, options) => this.subscribe(name, pattern, options),
-      publish: (channel: string, payload: Payload, options?: PublishOptions) =>
-        this.publish(name, channel, payload, options) as Promise<undefined>,
-      join: (channel) => this.join(name, channel),
-      presence: (pattern, options) => this.presence(name, pattern, options),
-    };
+    // biome-ignore lint/suspicious/noExplicitAny: Tenant has the types
+    const on = (call: "subscribe" | "publish" | "join" | "presence"): any =>
+      // biome-ignore lint/suspicious/noExplicitAny: as above
+      (...rest: unknown[]) => (this[call] as any)(name, ...rest);
+    return { name, subscribe: on("subscribe"), publish: on("publish"), join: on("join"), presence: on("presence") };
   }
 
   /**

@@ -92,12 +92,14 @@ export class MillraceError extends Error {
   readonly closeCode: number | undefined;
   /** How long the edge asks to wait, in milliseconds. Browsers do not tell. */
   readonly retryAfter: number | undefined;
+  /** The code, and what is known beside it, for an event. @internal */
+  readonly told: { readonly code: ErrorCode; readonly detail?: string };
 
   constructor(code: ErrorCode, text = "", about: ErrorContext = {}) {
     const names = (["tenant", "channel", "pattern"] as const).map((name) =>
       about[name] === undefined ? "" : ` (${name} ${JSON.stringify(about[name])})`,
     );
-    const why = /^(unreachable|token_provider|logged_out)$/.test(code) ? reason(about.cause) : "";
+    const why = /^(unreachable|token_provider|logged_out)$/.test(code) ? redacted(about.cause) : "";
     const remedy = advice()?.remedy?.(code, text, why);
     // The remedy says in plain words what a cause of the system means.
     const what = [text, (code !== "unreachable" || !remedy) && why, remedy].filter(Boolean).join(": ");
@@ -106,6 +108,7 @@ export class MillraceError extends Error {
       "cause" in about ? { cause: about.cause } : undefined,
     );
     this.code = code;
+    this.told = { code, ...(text && { detail: text }) };
     this.tenant = about.tenant;
     this.pattern = about.pattern;
     this.channel = about.channel;
@@ -118,11 +121,10 @@ export class MillraceError extends Error {
 /** printable takes control characters, which a terminal would obey, out of a text that may be a server's. */
 export const printable = (text: string): string => text.replace(/\p{Cc}/gu, " ");
 
-// reason says what a cause is: that of fetch is a cause itself, and that of several addresses has only a code.
-function reason(cause: unknown): string {
-  const { message, code, cause: below } = (cause ?? {}) as { message?: string; code?: string; cause?: unknown };
-  const text = `${(below ? reason(below) : "") || message || code || ""}`;
-  return text.slice(0, 300).replace(/[AM]T_[\w.~+-]+/g, "…"); // it has no token, as far as we know
+// redacted is the text of a cause, which has no token, as far as we know.
+function redacted(cause: unknown): string {
+  const text = advice()?.cause?.(cause) ?? `${(cause as Error | undefined)?.message ?? ""}`;
+  return text.slice(0, 300).replace(/[AM]T_[\w.~+-]+/g, "…");
 }
 
 /** notEdge is the error for an HTTP answer that no edge gives. */

@@ -45,6 +45,24 @@ export const hints: Advice = {
     if (new RegExp(`^${kind[0]}T_\\S+$`, "i").test(given)) return "this has characters that no token has";
     return others.find(([is]) => is.test(given))?.[1] ?? "this does not";
   },
+  address(given, url) {
+    if (url?.username || url?.password || url?.search || url?.hash)
+      return "an address has no user, no query and no fragment: the token is an option";
+    const text = `the address ${JSON.stringify(String(given).slice(0, 256))}`;
+    if (typeof given !== "string" || !/^[a-z]+:\/\//i.test(given))
+      return `${text} must be a URL with https:// or http://, such as "https://edge.example.com"`;
+    if (!url) return `${text} is not a legal URL: look for spaces, and a port above 65535`;
+    const { protocol, host, pathname } = url;
+    if (/^wss?:$/.test(protocol) || /^\/w[st]$/.test(pathname))
+      return `${text} is that of a socket: pass the origin, "${protocol.replace("ws", "http")}//${host}"`;
+    if (!/^https?:$/.test(protocol)) return `${text} must begin with https:// or http://`;
+    return `${text} would show the token on the way: use https://, or set allowPlaintext where that is safe`;
+  },
+  // That of fetch is a cause itself, and that of several addresses has only a code.
+  cause(cause) {
+    const { message, code, cause: below } = (cause ?? {}) as { message?: string; code?: string; cause?: unknown };
+    return `${(below ? hints.cause?.(below) : "") || message || code || ""}`;
+  },
   rule(kind, given) {
     const [rule, legal] = rules[kind] as (typeof rules)[string];
     const plain = given.replace(/^[/:.]+|[/:.]+$/g, "").replace(/[/:.]+/g, ".");

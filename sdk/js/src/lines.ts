@@ -61,8 +61,8 @@ export function lastWord(text: string, closeCode?: number): MillraceError | unde
     : new MillraceError(code, undefined, about);
 }
 
-/** parseServerLine says what a line of an edge says; names are not looked at. */
-export function parseServerLine(line: string): ServerLine {
+/** knownLine says what a line of an edge says; undefined: this client does not know it. Names are not looked at. */
+export function knownLine(line: string): ServerLine | undefined {
   if (words.includes(line)) return { kind: line as "PING" };
   if (/^LINK:(up|down)$/.test(line)) return { kind: "LINK", up: line === "LINK:up" };
   const features = /^FEATURES:([a-z0-9_]+(?:,[a-z0-9_]+)*)$/.exec(line)?.[1];
@@ -73,7 +73,7 @@ export function parseServerLine(line: string): ServerLine {
     if (ok) return { kind: "OK", verb: ok[1] as string, tenant: ok[2] as string, pattern: ok[3] as string };
     if (err) return denied(err[1] as string, printable(err[2] ?? ""));
   }
-  throw new MillraceError("protocol", "a line that is none");
+  return undefined;
 }
 
 function denied(code: string, text: string): ServerLine {
@@ -86,26 +86,15 @@ function denied(code: string, text: string): ServerLine {
 /** What an edge says of why it denies a permission. */
 export type Why = Pick<ServerLine & { kind: "ERR" }, "denial" | "names">;
 
-const acts = { PUB: ["publish", "to"], RSUB: ["read the past", "of"], WHO: ["see who is present", "in"] } as const;
-
-/** whyDenied says in a sentence why an edge denies what a line asks for; undefined: it does not say. */
+/** whyDenied says why an edge denies what a line asks for, in a sentence if there is advice; undefined: it does not say. */
 export function whyDenied({ denial, names = [] }: Why, asked: string): string | undefined {
-  const [verb, tenant = "", name] = asked.split(":");
-  const all = names.join(", ");
-  if (denial === "tenants")
-    return `the token is for ${all}, not for ${tenant}${advice()?.nearest(tenant, names) ?? ""}`;
-  if (denial !== "allowed") return denial && "a hook of the edge refuses it";
-  const [act, to] = acts[verb as "PUB"] ?? ["subscribe", "to"];
-  return all
-    ? `the token may ${act} in ${tenant} only ${to} ${all}, not ${to} ${name}`
-    : `the token may not ${act} in ${tenant}`;
+  if (denial === "by") return "a hook of the edge refuses it";
+  return denial && (advice()?.denied?.(asked, names, denial) ?? `${denial}: ${names.join(", ")}`);
 }
 
-/** knownLine is parseServerLine, but returns undefined for a line that this client does not know. */
-export function knownLine(line: string): ServerLine | undefined {
-  try {
-    return parseServerLine(line);
-  } catch {
-    return undefined;
-  }
+/** parseServerLine is knownLine, but throws for a line that this client does not know. */
+export function parseServerLine(line: string): ServerLine {
+  const known = knownLine(line);
+  if (!known) throw new MillraceError("protocol", "a line that is none");
+  return known;
 }

@@ -35,7 +35,7 @@ function checked(kind: string, legal: (name: string) => boolean, name: string, t
     const about = { ...(tenant === undefined ? {} : { tenant }), [kind]: String(name).slice(0, 256) };
     throw new MillraceError(
       `bad_${kind}`,
-      advice()?.rule(kind, String(name)) ?? "not a legal name, see docs/protocol.md, Names",
+      advice()?.rule(kind, String(name)) ?? "not a legal name",
       about,
     );
   }

@@ -246,7 +246,7 @@ export class Presences implements Part, Leaver, Closer {
   // #refuse ends what an edge refuses.
   #refuse(want: Want, error: MillraceError): void {
     void this.#drop(want);
-    if (hasStood(want)) this.#s.events.emit("subscriptionError", { ...eventOf(want), code: error.code });
+    if (hasStood(want)) this.#s.events.emit("subscriptionError", { ...eventOf(want), ...error.told });
     for (const holder of want.holders) holder.end(error);
     for (const { reject } of want.waiting.values()) reject(error);
   }

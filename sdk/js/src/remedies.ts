@@ -42,6 +42,7 @@ const remedies: readonly (readonly [code: string, remedy: string, text?: RegExp]
   ["limited", "raise egressKBps or ingressKBps of the token, or the edge's bandwidth", /./],
   ["gap", "the token may not read the past: issue it with a grant whose history contains the pattern", /no_right/],
   ["gap", "messages may be missing: load the state again, in a handler of the event gap"],
+  ["refused", "perhaps the token, or the origin of this page"],
   ["unreachable", "nothing listens at this port; is it running?", /ECONNREFUSED/],
   ["unreachable", "no name server knows the host; is it spelled right?", /ENOTFOUND|EAI_AGAIN/],
   ["unreachable", "the server does not speak TLS; pass http:// if it is on this machine", /wrong version number/],
@@ -53,9 +54,19 @@ const remedies: readonly (readonly [code: string, remedy: string, text?: RegExp]
   ["unreachable", "its certificate is not trusted; NODE_EXTRA_CA_CERTS names the authority's file", /certificate/i],
 ];
 
+const acts = { PUB: ["publish", "to"], RSUB: ["read the past", "of"], WHO: ["see who is present", "in"] } as const;
+
 /** The advice of the whole package. */
 export const whole: Advice = {
   ...hints,
+  denied(asked, names, denial) {
+    const [verb, tenant = "", name] = asked.split(":");
+    const all = names.join(", ");
+    if (denial === "tenants") return `the token is for ${all}, not for ${tenant}${hints.nearest(tenant, names)}`;
+    const [act, to] = acts[verb as "PUB"] ?? ["subscribe", "to"];
+    const may = `${act} in ${tenant}`;
+    return all ? `the token may ${may} only ${to} ${all}, not ${to} ${name}` : `the token may not ${may}`;
+  },
   remedy(code, text, why) {
     const remedy = remedies.find(([of, , is]) => of === code && (!is || is.test(why || text)))?.[1] ?? "";
     return text.includes(remedy) ? "" : remedy;

@@ -97,7 +97,7 @@ export class Subscriber implements Keeper {
     if (!this.interests.drop(interest)) return;
     const { tenant, pattern, subs, waiting } = interest;
     for (const c of [this.#s.current, this.#s.next]) if (c?.forget(interest.name)) void c.leave(interest.name);
-    if (hasConfirmed(interest)) this.#s.events.emit("subscriptionError", { tenant, pattern, code: error.code });
+    if (hasConfirmed(interest)) this.#s.events.emit("subscriptionError", { tenant, pattern, ...error.told });
     for (const sub of subs) sub.end(error);
     for (const { reject } of waiting.splice(0)) reject(error);
     this.interests.ended(interest);
@@ -116,7 +116,7 @@ export class Subscriber implements Keeper {
     }
     if (same && (same.history || sub.history)) {
       const text =
-        "the client has a subscription to it, and one with a history is alone: share it, or unsubscribe first";
+        "one with a history is alone: unsubscribe first";
       throw new MillraceError("bad_option", text, same);
     }
     const { interest, isNew } = this.interests.add(sub);
@@ -129,16 +129,16 @@ export class Subscriber implements Keeper {
     return answer;
   }
 
-  async leave(sub: Subscription): Promise<void> {
+  async leave(sub: Subscription): Promise<number> {
     const interest = this.interests.remove(sub);
-    if (interest) await this.#leave(interest);
+    return interest ? this.#leave(interest) : 0;
   }
 
   async drain(sub: Subscription): Promise<void> {
     this.#draining.add(sub);
     void sub.ended.then(() => this.#draining.delete(sub));
     const interest = this.interests.of(sub.tenant, sub.pattern);
-    if (interest?.subs.length !== 1 || interest.subs[0] !== sub) return this.leave(sub); // others take what comes
+    if (interest?.subs.length !== 1 || interest.subs[0] !== sub) return void (await this.leave(sub)); // others take what comes
     if (this.interests.drop(interest)) await this.#leave(interest);
   }
 
@@ -148,15 +148,16 @@ export class Subscriber implements Keeper {
     await Promise.all([...this.#draining].map(({ ended }) => ended));
   }
 
-  // #leave ends an interest, and resolves when nothing of it comes any more.
-  async #leave(interest: Interest): Promise<void> {
+  // #leave ends an interest, and resolves when nothing of it comes any more, with how many jobs nobody gets.
+  async #leave(interest: Interest): Promise<number> {
     for (const { resolve } of interest.waiting.splice(0)) resolve(); // its queue was full before the answer
-    const { name, tenant, pattern, history } = interest;
+    const { name, history } = interest;
     const left = [this.#s.current, this.#s.next].filter((c) => c?.forget(name) || (c && history?.on === c));
     const answers = left.map((c) => (c as Conn).leave(name));
     await (this.#s.suspected && answers.length > 0 ? Promise.race(answers) : Promise.all(answers));
     this.interests.ended(interest);
-    this.discarded({ tenant, pattern }, interest.lost);
+    if (interest.lost) this.queueFull(interest, interest.lost);
+    return interest.lost;
   }
 
   /** credit lets the current connection bring more messages to one connection, if there is room for half of a queue. */
@@ -182,15 +183,11 @@ export class Subscriber implements Keeper {
     if (interest) this.credit(interest);
   }
 
-  discarded({ tenant, pattern }: Pick<Interest, "tenant" | "pattern">, count: number): void {
-    if (count > 0) this.#s.events.emit("discarded", { tenant, pattern, count });
-  }
-
   wasRead(sub: Subscription): void {
     this.#s.histories?.wasRead(sub);
   }
 
-  queueFull({ tenant, pattern }: Subscription, dropped: number): void {
+  queueFull({ tenant, pattern }: Pick<Interest, "tenant" | "pattern">, dropped: number): void {
     this.#s.events.emit("queueFull", { tenant, pattern, dropped });
   }
 

@@ -10,13 +10,14 @@ const TELL_EVERY = 1000; // ms, what a full queue has lost
 
 /** What a subscription needs of its client. */
 export interface Keeper {
-  /** Leaves the edge, if this was the last subscription to the pattern. */
-  leave(sub: Subscription): Promise<void>;
+  /**
+   * Leaves the edge, if this was the last subscription to the pattern. Resolves with how many messages to one
+   * connection came meanwhile, which nobody gets.
+   */
+  leave(sub: Subscription): Promise<number>;
   /** Leaves the edge likewise, and still gets what the edge has sent before it answers. */
   drain(sub: Subscription): Promise<void>;
   queueFull(sub: Subscription, dropped: number): void;
-  /** So many messages to one connection will never be taken. */
-  discarded(sub: Subscription, count: number): void;
   /** A message to one connection was taken. */
   took(sub: Subscription): void;
   /** The queue of one with a history, which was full, has been read. */
@@ -62,6 +63,7 @@ export class Subscription implements AsyncIterable<Message> {
   #error: MillraceError | undefined;
   #settle!: (error: MillraceError | undefined) => void;
   #dropped = 0; // since the last event about it
+  #thrown = 0; // messages to one connection, by its end
   #told = -Infinity;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #reached: string | undefined; // the position behind all that came
@@ -97,12 +99,14 @@ export class Subscription implements AsyncIterable<Message> {
 
   /**
    * Ends the subscription: no message is given from now on, not even one that waits. Resolves when
-   * the edge has ended it, too. What waited and was to one connection is lost, and the event `discarded` counts it:
-   * see drain.
+   * the edge has ended it, too, with how many messages to one connection waited: nobody gets these, and the event
+   * `queueFull` counts them. See drain.
    */
-  async unsubscribe(): Promise<void> {
+  async unsubscribe(): Promise<number> {
     this.end(undefined);
-    await this.#keeper.leave(this);
+    const thrown = this.#thrown;
+    this.#thrown = 0;
+    return thrown + (await this.#keeper.leave(this));
   }
 
   /**
@@ -246,7 +250,7 @@ export class Subscription implements AsyncIterable<Message> {
     this.#over = true;
     this.#error = error;
     if (!error) {
-      if (!this.#config.onMessage) this.#keeper.discarded(this, this.jobs);
+      if (!this.#config.onMessage) this.#dropped += this.#thrown = this.jobs;
       this.#queue.clear();
     }
     this.#tell();

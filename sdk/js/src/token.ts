@@ -102,7 +102,7 @@ export class TokenSource {
         this.#wait(Math.max(minBackOff, backOff(++this.#failures + 1, this.#settings)));
       }
       const out = (cause as Error | undefined)?.name === "LoggedOutError"; // of whatever copy of this package
-      const text = `the token provider ${out ? "says that there will be" : "gave"} no token`;
+      const text = `the token provider ${out ? "will give" : "gave"} no token`;
       const error = new MillraceError(out ? "logged_out" : "token_provider", text, { cause });
       if (this.#token !== undefined && !signal.aborted) this.failed(error);
       throw error;

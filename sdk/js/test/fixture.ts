@@ -22,7 +22,6 @@ const names: EventName[] = [
   "subscriptionError",
   "slowConsumer",
   "limited",
-  "discarded",
   "linkDown",
   "linkUp",
   "queueFull",

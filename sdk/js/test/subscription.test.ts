@@ -12,11 +12,13 @@ function make(queuePolicy: QueuePolicy, queue = 2) {
   const told: number[] = [];
   let left = 0;
   const keeper: Keeper = {
-    leave: async () => void left++,
+    leave: async () => {
+      left++;
+      return 0;
+    },
     queueFull: (_, dropped) => void told.push(dropped),
     wasRead: () => {},
     drain: async () => {},
-    discarded: () => {},
     took: () => {},
   };
   const sub = new Subscription("t", "c", keeper, {
@@ -144,11 +146,10 @@ test("break unsubscribes", async () => {
 
 test("a subscription with a callback cannot be iterated", () => {
   const keeper: Keeper = {
-    leave: async () => {},
+    leave: async () => 0,
     queueFull: () => {},
     wasRead: () => {},
     drain: async () => {},
-    discarded: () => {},
     took: () => {},
   };
   const got: string[] = [];
