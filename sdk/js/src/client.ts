@@ -2,19 +2,18 @@
 
 import { parseAddress } from "./address.js";
 import { advise } from "./advice.js";
-import { badOption } from "./bad-option.js";
+import { badOption, must } from "./bad-option.js";
+import type { ConfirmOptions, PublishOptions, SubscribeOptions } from "./calls.js";
 import type { MillraceError } from "./errors.js";
 import type { EventHandler, EventName } from "./events.js";
-import { type Delivery, deliveries, encodePublish } from "./frames.js";
-import type { HistoryFrom } from "./history.js";
+import { deliveries, encodePublish } from "./frames.js";
 import { type Everything, imported, need } from "./imported.js";
 import { encodeText } from "./lines.js";
 import type { Transport } from "./link.js";
 import { checkMembers, checkName } from "./members.js";
 import type { Membership } from "./membership.js";
-import type { Message } from "./message.js";
 import { checkedChannel, checkedPattern, checkedTenant } from "./names.js";
-import { type ConnectOptions, type QueueOptions, queueOptions } from "./options.js";
+import { type ConnectOptions, queueOptions } from "./options.js";
 import type { Histories, Presences } from "./parts.js";
 import { asBytes, type Payload } from "./payload.js";
 import type { Presence, PresenceOptions } from "./presence.js";
@@ -23,47 +22,6 @@ import { Session } from "./session.js";
 import { Subscription } from "./subscription.js";
 import type { Tenant } from "./tenant.js";
 import { abortable, now, throwIfAborted } from "./timers.js";
-
-/** Options of one subscription. */
-export interface SubscribeOptions extends QueueOptions {
-  /**
-   * Called for each message as it comes, in place of iterating. What it throws is an uncaught
-   * error; its promise is not waited for.
-   */
-  readonly onMessage?: ((message: Message) => unknown) | undefined;
-  /**
-   * First the past from there, as far as the edge keeps it, then what comes. Messages have a position, and
-   * come in that order, each once. After every loss of the connection, and every move, the subscription
-   * goes on behind the last one; if something may be missing, the event `gap` says so. The client has no
-   * other subscription to the pattern. See docs/clients.md, Histories.
-   */
-  readonly history?: HistoryFrom | undefined;
-  /**
-   * False leaves out what this client has published itself, as far as the edge says so: not what it gets on another
-   * connection than it was published on, during a move or after a loss, unless it was confirmed. Messages to one
-   * connection are never left out. Default: true.
-   */
-  readonly echo?: boolean | undefined;
-}
-
-/** Options of one publish. */
-export interface PublishOptions {
-  /** Who gets the message. Default: `broadcast`. */
-  readonly delivery?: Delivery | undefined;
-  /** Resolve when the edge has answered, with the position at which the message is stored. */
-  readonly confirm?: boolean | undefined;
-  /**
-   * With `confirm`: 1 to 64 bytes that tell the message from others of its channel. What is published
-   * again with the same key within two minutes is stored once, so the client can repeat it. The key
-   * belongs to the subject of the client's tokens; without one, to the token.
-   */
-  readonly key?: string | undefined;
-}
-
-/** Options of a publish that is confirmed. */
-export interface ConfirmOptions extends PublishOptions {
-  readonly confirm: true;
-}
 
 /** connectOn is `connect` on a runtime, with some parts. */
 export async function connectOn(
@@ -100,7 +58,7 @@ export class Client implements AsyncDisposable {
   }
 
   get #histories(): Histories {
-    return need(this.#session.histories, "history", "histories and confirmed publishes");
+    return need(this.#session.histories, "history", "history and confirm");
   }
 
   get #presences(): Presences {
@@ -134,10 +92,10 @@ export class Client implements AsyncDisposable {
   /** The calls that name a tenant, without it. An empty tenant is `~`. */
   tenant(tenant: string): Tenant {
     const name = checkedTenant(tenant);
-    // biome-ignore lint/suspicious/noExplicitAny: Tenant has the types
-    const on = (call: "subscribe" | "publish" | "join" | "presence"): any =>
-      // biome-ignore lint/suspicious/noExplicitAny: as above
-      (...rest: unknown[]) => (this[call] as any)(name, ...rest);
+    const on =
+      (call: "subscribe" | "publish" | "join" | "presence") =>
+      (...rest: unknown[]): Promise<never> =>
+        (this[call] as (...all: unknown[]) => Promise<never>)(name, ...rest);
     return { name, subscribe: on("subscribe"), publish: on("publish"), join: on("join"), presence: on("presence") };
   }
 
@@ -149,8 +107,8 @@ export class Client implements AsyncDisposable {
     const session = this.#session;
     checkMembers("the object of options", options, "onMessage history queue queuePolicy echo");
     const { onMessage, echo = true } = options;
-    if (typeof echo !== "boolean") badOption("echo must be true or false");
-    if (onMessage && typeof onMessage !== "function") badOption("onMessage must be a function");
+    must("echo", echo, "boolean");
+    must("onMessage", onMessage, "function");
     const sub = new Subscription(checkedTenant(tenant), checkedPattern(pattern), session.subscriber, {
       ...queueOptions(options, session.settings),
       onMessage,
@@ -180,7 +138,7 @@ export class Client implements AsyncDisposable {
     const { delivery = "broadcast", confirm = false, key } = options ?? {};
     checkName("delivery:", delivery, deliveries.join(" "));
     const way = deliveries.indexOf(delivery);
-    if (payload === undefined) badOption("publish takes a tenant, a channel and a payload");
+    if (payload === undefined) badOption("publish needs tenant, channel, payload");
     const body = asBytes(payload);
     const names = { tenant: checkedTenant(tenant), channel: checkedChannel(channel) };
     if (confirm) {

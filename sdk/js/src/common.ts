@@ -1,6 +1,8 @@
 // What the entries of all runtimes export.
+
+export type { ConfirmOptions, PublishOptions, SubscribeOptions } from "./calls.js";
 export { channelToken } from "./channel-token.js";
-export { Client, type ConfirmOptions, type PublishOptions, type SubscribeOptions } from "./client.js";
+export { Client } from "./client.js";
 export { type ErrorCode, type ErrorContext, LoggedOutError, MillraceError } from "./errors.js";
 export type { ClientEvents, EventHandler, EventHandlers, EventName, GapReason, MoveReason, Place } from "./events.js";
 export type { Delivery } from "./frames.js";

@@ -388,7 +388,7 @@ export class Connection<T> {
     const told = last?.code !== "slow_consumer" || closeCode === 4429;
     let text = "the connection has ended";
     if (closeCode === 1009) {
-      text = "a message was too large for the edge";
+      text = "a message was too large";
       const names = this.confirms?.tooLarge();
       if (names) {
         this.#unread.told();

@@ -43,8 +43,7 @@ export class Dialer {
   /** open opens a link to an edge. The signal ends the attempt, with its reason. */
   async open(edge: string, token: string, signal: AbortSignal, _?: DialOptions): Promise<Link> {
     const { transports, connectTimeout } = this.settings;
-    if (!transports.includes("websocket"))
-      badOption('transports: WebTransport needs import "@millrace/client/webtransport"');
+    if (!transports.includes("websocket")) badOption('WebTransport: add import "@millrace/client/webtransport"');
     return limited(signal, connectTimeout, (limit) => openWebSocket({ edge, token, signal: limit }, this.settings));
   }
 }

@@ -131,7 +131,7 @@ function redacted(cause: unknown): string {
 export function notEdge(url: string, status: number, retryAfter?: number): MillraceError {
   const code = status === 401 ? "unauthorized" : /^(429|50[234])$/.test(`${status}`) ? "unavailable" : "unreachable";
   const { origin } = new URL(url.replace(/^ws/, "http"));
-  const what = status < 500 ? "it is not a Millrace edge: check host and port" : "no edge answers behind it";
+  const what = status < 500 ? "it is not a Millrace edge" : "no edge answers behind it";
   return new MillraceError(code, `${origin} answers with HTTP status ${status}, ${what}`, { status, retryAfter });
 }
 

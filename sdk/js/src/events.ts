@@ -1,4 +1,5 @@
-import { type ErrorCode, MillraceError } from "./errors.js";
+import { must } from "./bad-option.js";
+import type { ErrorCode, MillraceError } from "./errors.js";
 import type { Transport } from "./link.js";
 import type { Loud } from "./loud.js";
 import { checkMembers, checkName } from "./members.js";
@@ -119,8 +120,7 @@ export class Events {
 
   on(name: string, handler: AnyHandler): () => void {
     checkName("there is no event", name, names);
-    if (typeof handler !== "function")
-      throw new MillraceError("bad_option", `the handler of ${name} must be a function`);
+    must(`the handler of ${name}`, handler ?? 0, "function");
     const own: AnyHandler = (event) => handler(event); // so that one may be added twice
     if (quiet in handler) Object.assign(own, { [quiet]: true });
     const all = this.#handlers.get(name) ?? new Set();

@@ -15,5 +15,5 @@ export const imported: Everything = {};
 
 /** need returns a part; the error names the import. */
 export function need<P>(part: P | undefined, name: keyof Everything, what: string): P {
-  return part ?? badOption(`${what}: add import "@millrace/client/${name}", or import all from "@millrace/client"`);
+  return part ?? badOption(`${what}: add import "@millrace/client/${name}"`);
 }

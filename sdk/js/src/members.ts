@@ -13,6 +13,6 @@ export function checkName(what: string, name: string, allowed: string): void {
 /** checkMembers refuses what is no object, and members that are none of the allowed, which are separated by spaces. */
 export function checkMembers(what: string, value: unknown, allowed: string): void {
   if (typeof value !== "object" || value === null)
-    throw new MillraceError("bad_option", `${what} must be an object: allowed are ${allowed.replaceAll(" ", ", ")}`);
+    throw new MillraceError("bad_option", `${what} must be an object: allowed are ${allowed}`);
   for (const name of Object.keys(value)) checkName(`${what} has no`, name, allowed);
 }

@@ -91,7 +91,7 @@ export class Message {
     try {
       return JSON.parse(this.text().replace(/^\uFEFF/, "")) as T;
     } catch {
-      throw new SyntaxError(`a message of ${this.channel} in ${this.tenant} is not JSON: use text()`);
+      throw new SyntaxError("the message is not JSON: use text()");
     }
   }
 }

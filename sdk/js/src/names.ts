@@ -33,11 +33,7 @@ export function checkedPattern(pattern: string, tenant?: string): string {
 function checked(kind: string, legal: (name: string) => boolean, name: string, tenant?: string): string {
   if (typeof name !== "string" || !legal(name)) {
     const about = { ...(tenant === undefined ? {} : { tenant }), [kind]: String(name).slice(0, 256) };
-    throw new MillraceError(
-      `bad_${kind}`,
-      advice()?.rule(kind, String(name)) ?? "not a legal name",
-      about,
-    );
+    throw new MillraceError(`bad_${kind}`, advice()?.rule(kind, String(name)) ?? "not a legal name", about);
   }
   return name;
 }

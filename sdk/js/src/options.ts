@@ -1,4 +1,4 @@
-import { badOption } from "./bad-option.js";
+import { badOption, must } from "./bad-option.js";
 import type { EventHandlers } from "./events.js";
 import type { Transport } from "./link.js";
 import type { Logger } from "./loud.js";
@@ -167,10 +167,10 @@ export function settings(o: ConnectOptions, runtime: Runtime = web): Settings {
   const { token, tokenProvider, transports = known as Transport[], sender = false, webSocket } = o;
   if ((token === undefined) === (tokenProvider === undefined))
     badOption(`give one of token and tokenProvider: ${token === undefined ? "none is set" : "not both"}`);
-  if (tokenProvider !== undefined && typeof tokenProvider !== "function") badOption("tokenProvider must be a function");
-  if (typeof sender !== "boolean") badOption("sender must be true or false");
-  if (webSocket !== undefined && typeof webSocket !== "function") badOption("webSocket must be a class");
-  if (o.logger && typeof o.logger.warn !== "function") badOption("logger must have a function warn, or be null");
+  must("tokenProvider", tokenProvider, "function");
+  must("sender", sender, "boolean");
+  must("webSocket", webSocket, "function");
+  must("logger.warn", o.logger ? (o.logger.warn ?? 0) : undefined, "function");
   if (transports.length === 0) badOption("transports must not be empty");
   for (const transport of transports) oneOf("transports", transport, known);
   if (!("TextEncoder" in globalThis && "TextDecoder" in globalThis))

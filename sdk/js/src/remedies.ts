@@ -43,6 +43,7 @@ const remedies: readonly (readonly [code: string, remedy: string, text?: RegExp]
   ["gap", "the token may not read the past: issue it with a grant whose history contains the pattern", /no_right/],
   ["gap", "messages may be missing: load the state again, in a handler of the event gap"],
   ["refused", "perhaps the token, or the origin of this page"],
+  ["unreachable", "check host and port", /not a Millrace edge/],
   ["unreachable", "nothing listens at this port; is it running?", /ECONNREFUSED/],
   ["unreachable", "no name server knows the host; is it spelled right?", /ENOTFOUND|EAI_AGAIN/],
   ["unreachable", "the server does not speak TLS; pass http:// if it is on this machine", /wrong version number/],

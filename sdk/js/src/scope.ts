@@ -1,5 +1,11 @@
-import type { Grant } from "./admin.js";
 import { badOption } from "./bad-option.js";
+
+interface Grant {
+  readonly tenants: readonly string[];
+  readonly subscribe?: readonly string[] | undefined;
+  readonly history?: readonly string[] | undefined;
+  readonly presence?: readonly string[] | undefined;
+}
 
 // normal returns the fixed tokens of a rule, and whether its tail is open (docs/protocol.md, Grants).
 function normal(rule: string): readonly [tokens: string[], open: boolean] {

@@ -6,5 +6,5 @@ export function checkedSecret(token: unknown, kind = "access"): string {
   const prefix = kind === "access" ? "AT_" : "MT_";
   if (typeof token === "string" && token.startsWith(prefix) && /^[\w.~+-]{4,512}$/.test(token)) return token;
   const why = advice()?.secret(token, kind) ?? "this does not";
-  throw new MillraceError("bad_option", `the ${kind} token begins with ${prefix}, as the edge gave it: ${why}`);
+  throw new MillraceError("bad_option", `the ${kind} token begins with ${prefix}: ${why}`);
 }

@@ -71,7 +71,7 @@ export class Session extends SessionState implements Owner<Readers>, Maker {
   /** renewToken asks the token provider now, and moves if there is another token. */
   async renewToken(): Promise<void> {
     if (this.over) throw this.over;
-    if (!this.tokens.provided) badOption("there is no tokenProvider that could give another token");
+    if (!this.tokens.provided) badOption("there is no tokenProvider");
     try {
       await this.tokens.renew();
     } catch (err) {
@@ -135,9 +135,7 @@ export class Session extends SessionState implements Owner<Readers>, Maker {
     await within(LEAVING, from.ping(), from.ended);
     throwIfAborted(signal);
     const drains = reason === "drain";
-    from.fail(
-      new MillraceError(drains ? "draining" : "disconnected", drains ? "the edge asks to leave" : "another token"),
-    );
+    from.fail(new MillraceError(drains ? "draining" : "disconnected", drains ? undefined : "another token"));
   }
 
   /** run runs a task until it ends, another one takes its place, or the end. */
@@ -165,7 +163,7 @@ export class Session extends SessionState implements Owner<Readers>, Maker {
 
   async edges(addresses: readonly URL[], _: AbortSignal): Promise<string[]> {
     if (addresses.some(({ pathname }) => pathname !== "/"))
-      badOption('a list of edges needs import "@millrace/client/moves"');
+      badOption('a list of edges: add import "@millrace/client/moves"');
     return addresses.map(({ origin }) => origin);
   }
 

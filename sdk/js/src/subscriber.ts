@@ -115,8 +115,7 @@ export class Subscriber implements Keeper {
       await ending; // what comes until then is of an earlier subscription
     }
     if (same && (same.history || sub.history)) {
-      const text =
-        "one with a history is alone: unsubscribe first";
+      const text = "one with a history is alone: unsubscribe first";
       throw new MillraceError("bad_option", text, same);
     }
     const { interest, isNew } = this.interests.add(sub);

@@ -127,7 +127,7 @@ export class Subscription implements AsyncIterable<Message> {
 
   [Symbol.asyncIterator](): AsyncIterator<Message, undefined> {
     if (this.#config.onMessage) {
-      throw new MillraceError("bad_option", "a subscription with a callback cannot be iterated");
+      throw new MillraceError("bad_option", "one with a callback cannot be iterated");
     }
     let done = false;
     return {

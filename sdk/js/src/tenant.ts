@@ -1,4 +1,4 @@
-import type { ConfirmOptions, PublishOptions, SubscribeOptions } from "./client.js";
+import type { ConfirmOptions, PublishOptions, SubscribeOptions } from "./calls.js";
 import type { Membership } from "./membership.js";
 import type { Payload } from "./payload.js";
 import type { Presence, PresenceOptions } from "./presence.js";

@@ -90,7 +90,7 @@ export class TokenSource {
         signal,
         connectTimeout,
         (s) => abortable(Promise.resolve(tokenProvider?.()), s),
-        `it does not answer within ${connectTimeout} ms`,
+        `no answer within ${connectTimeout} ms`,
       );
       const given = await asked.finally(() => {
         this.#ended = now();

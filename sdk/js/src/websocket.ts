@@ -93,7 +93,7 @@ async function whyNot(edge: string, s: Settings, signal: AbortSignal, cause: unk
   const { status, pong } = await look(edge + s.paths.ping, s, signal);
   if (status && !pong) return notEdge(edge, status);
   if (pong) {
-    return new MillraceError("refused", "the edge answers, and refuses the WebSocket");
+    return new MillraceError("refused", "the edge refuses the WebSocket");
   }
   return new MillraceError("unreachable", `no WebSocket at ${edge}${s.paths.webSocket}`, { cause });
 }

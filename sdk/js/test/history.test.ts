@@ -1,7 +1,8 @@
 // Subscriptions with a history.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { Client, SubscribeOptions } from "../src/client.js";
+import type { SubscribeOptions } from "../src/calls.js";
+import type { Client } from "../src/client.js";
 import type { HistoryFrom } from "../src/history.js";
 import type { Subscription } from "../src/subscription.js";
 import { at, Edge, type Peer } from "./edge.js";

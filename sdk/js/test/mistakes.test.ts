@@ -42,5 +42,5 @@ test("mistakes", { concurrency: 8 }, async (t) => {
   assert.deepEqual(Object.keys(known).sort(), rows.map(({ id }) => id).sort());
   if (!write) return;
   const ordered = Object.fromEntries(rows.map(({ id }) => [id, known[id]]));
-  writeFileSync(golden, `${JSON.stringify(ordered, null, "\t")}\n`);
+  writeFileSync(golden, `${JSON.stringify(ordered, null, 2)}\n`);
 });

@@ -1,7 +1,7 @@
 // Messages to one connection: credit, what a full queue does with them, drain, and what a publisher is told.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { SubscribeOptions } from "../src/client.js";
+import type { SubscribeOptions } from "../src/calls.js";
 import type { Subscription } from "../src/subscription.js";
 import { Edge, type Peer } from "./edge.js";
 import { asked, type Tried, tried } from "./fixture.js";
