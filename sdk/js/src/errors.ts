@@ -104,7 +104,7 @@ export class MillraceError extends Error {
     // The remedy says in plain words what a cause of the system means.
     const what = [text, (code !== "unreachable" || !remedy) && why, remedy].filter(Boolean).join(": ");
     super(
-        printable(`${code}${names.join("")}: ${what || "the edge says so"}`),
+      printable(`${code}${names.join("")}: ${what || "the edge says so"}`),
       "cause" in about ? { cause: about.cause } : undefined,
     );
     this.code = code;
@@ -154,5 +154,5 @@ export function asError(err: unknown, code: ErrorCode, text: string): MillraceEr
 
 /** disconnected is the error of what needs a connection. */
 export function disconnected(cause?: unknown): MillraceError {
-  return new MillraceError("disconnected", "there is no connection to an edge", cause === undefined ? {} : { cause });
+  return new MillraceError("disconnected", "no connection to an edge", cause === undefined ? {} : { cause });
 }

@@ -80,9 +80,10 @@ export interface ClientEvents {
   linkDown: { readonly edge: string };
   linkUp: { readonly edge: string };
   /**
-   * So many messages of a subscription are lost: its queue was full, or `unsubscribe` or the end of the client threw
-   * away what waited and was to one connection, which nobody else gets. `drain` gives that out.
+   * A subscription has ended by `unsubscribe`, or with the client, before the application took so many messages to one
+   * connection: nobody else gets them. `drain` gives them out.
    */
+  discarded: { readonly tenant: string; readonly pattern: string; readonly count: number };
   queueFull: { readonly tenant: string; readonly pattern: string; readonly dropped: number };
   /** cause: of a token provider that failed, with the code `token_provider`. */
   edgeError: { readonly code: ErrorCode; readonly detail: string; readonly cause?: unknown };
@@ -99,7 +100,7 @@ export type EventHandlers = { readonly [E in EventName]?: EventHandler<E> | unde
 type AnyHandler = (event: never) => unknown;
 
 const names =
-  "connecting connected disconnected reconnecting reconnected gap suspect recovered moving moved publishError publishUnknown subscriptionError slowConsumer limited linkDown linkUp queueFull edgeError roundTrip closed";
+  "connecting connected disconnected reconnecting reconnected gap suspect recovered moving moved publishError publishUnknown subscriptionError slowConsumer limited discarded linkDown linkUp queueFull edgeError roundTrip closed";
 // A handler with it, as those of the React hooks, does not count as somebody who listens.
 const quiet = Symbol.for("millrace.quiet");
 const MAX_WAITING = 1024; // events

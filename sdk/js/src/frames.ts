@@ -192,7 +192,7 @@ function decimal(view: DataView, at: number): string {
 }
 
 export function broken(): never {
-  throw new MillraceError("protocol", "a frame that is none");
+  throw new MillraceError("protocol", "a broken frame");
 }
 
 const SLOTS = 256; // a power of two

@@ -174,7 +174,7 @@ export function settings(o: ConnectOptions, runtime: Runtime = web): Settings {
   if (transports.length === 0) badOption("transports must not be empty");
   for (const transport of transports) oneOf("transports", transport, known);
   if (!("TextEncoder" in globalThis && "TextDecoder" in globalThis))
-    badOption("TextEncoder and TextDecoder are missing");
+    badOption("no TextEncoder or TextDecoder");
   const minBackOff = number("minBackOff", o.minBackOff, 250);
   return {
     token: token === undefined ? undefined : checkedSecret(token),

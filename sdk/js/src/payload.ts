@@ -15,5 +15,5 @@ export function asBytes(payload: Payload): Uint8Array | string {
   } catch (err) {
     why = (err as Error).message.split("\n")[0] as string;
   }
-  badOption(`a payload is a Uint8Array, a text or JSON, not this: ${why}`);
+  badOption(`a payload is a Uint8Array, text or JSON, not ${why}`);
 }

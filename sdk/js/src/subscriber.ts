@@ -155,7 +155,7 @@ export class Subscriber implements Keeper {
     const answers = left.map((c) => (c as Conn).leave(name));
     await (this.#s.suspected && answers.length > 0 ? Promise.race(answers) : Promise.all(answers));
     this.interests.ended(interest);
-    if (interest.lost) this.queueFull(interest, interest.lost);
+    this.discarded(interest, interest.lost);
     return interest.lost;
   }
 
@@ -186,7 +186,11 @@ export class Subscriber implements Keeper {
     this.#s.histories?.wasRead(sub);
   }
 
-  queueFull({ tenant, pattern }: Pick<Interest, "tenant" | "pattern">, dropped: number): void {
+  discarded({ tenant, pattern }: Pick<Interest, "tenant" | "pattern">, count: number): void {
+    if (count > 0) this.#s.events.emit("discarded", { tenant, pattern, count });
+  }
+
+  queueFull({ tenant, pattern }: Subscription, dropped: number): void {
     this.#s.events.emit("queueFull", { tenant, pattern, dropped });
   }
 

@@ -18,6 +18,8 @@ export interface Keeper {
   /** Leaves the edge likewise, and still gets what the edge has sent before it answers. */
   drain(sub: Subscription): Promise<void>;
   queueFull(sub: Subscription, dropped: number): void;
+  /** So many messages to one connection will never be taken. */
+  discarded(sub: Subscription, count: number): void;
   /** A message to one connection was taken. */
   took(sub: Subscription): void;
   /** The queue of one with a history, which was full, has been read. */
@@ -100,7 +102,7 @@ export class Subscription implements AsyncIterable<Message> {
   /**
    * Ends the subscription: no message is given from now on, not even one that waits. Resolves when
    * the edge has ended it, too, with how many messages to one connection waited: nobody gets these, and the event
-   * `queueFull` counts them. See drain.
+   * `discarded` counts them. See drain.
    */
   async unsubscribe(): Promise<number> {
     this.end(undefined);
@@ -250,7 +252,10 @@ export class Subscription implements AsyncIterable<Message> {
     this.#over = true;
     this.#error = error;
     if (!error) {
-      if (!this.#config.onMessage) this.#dropped += this.#thrown = this.jobs;
+      if (!this.#config.onMessage) {
+        this.#thrown = this.jobs;
+        this.#keeper.discarded(this, this.#thrown);
+      }
       this.#queue.clear();
     }
     this.#tell();

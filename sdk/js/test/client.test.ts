@@ -445,5 +445,5 @@ test("without TextEncoder and TextDecoder", () => {
     console.log(channelToken("a.ü"), err.message);
   `;
   const said = execFileSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" });
-  assert.equal(said, "a~2E~C3~BC bad_option: TextEncoder and TextDecoder are missing\n");
+  assert.equal(said, "a~2E~C3~BC bad_option: no TextEncoder or TextDecoder\n");
 });

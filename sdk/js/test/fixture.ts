@@ -22,6 +22,7 @@ const names: EventName[] = [
   "subscriptionError",
   "slowConsumer",
   "limited",
+  "discarded",
   "linkDown",
   "linkUp",
   "queueFull",

@@ -86,7 +86,7 @@ test("a full queue drops no message to one connection", async (t) => {
     await client.flush();
     const all = queuePolicy === "drop-oldest" ? ["one", "c", "two"] : ["one", "a", "two"];
     assert.deepEqual(await read(sub, 3), all);
-    const full = () => events.all.filter(({ name }) => name === "queueFull");
+    const full = () => events.all.filter(({ name }) => name === "discarded");
     await events.until(() => full().reduce((sum, { dropped }) => sum + dropped, 0) === 2);
   }
 });
@@ -132,7 +132,7 @@ test("drain of the client: every subscription, then the end", async (t) => {
   await draining;
   assert.deepEqual([await sub.ended, await client.closed], [undefined, undefined]);
   assert.deepEqual(
-    events.all.filter(({ name }) => name === "queueFull"),
+    events.all.filter(({ name }) => name === "discarded"),
     [],
   );
 });
@@ -145,11 +145,11 @@ test("unsubscribe counts what is thrown away", async (t) => {
   await read(sub, 1);
   await client.flush();
   const left = sub.unsubscribe();
-  assert.deepEqual(await event("queueFull"), { name: "queueFull", tenant: "t", pattern: "c", dropped: 2 });
+  assert.deepEqual(await event("discarded"), { name: "discarded", tenant: "t", pattern: "c", count: 2 });
   peer.deliverOne("4");
   peer.send("OK:UNSUB:t:c");
   assert.equal(await left, 3);
-  assert.equal((await event("queueFull", 1)).dropped, 1);
+  assert.equal((await event("discarded", 1)).count, 1);
   assert.equal(await sub.unsubscribe(), 0);
 });
 
@@ -158,7 +158,7 @@ test("the end of the client counts, too", async (t) => {
   peer.deliverOne("1");
   await client.flush();
   await client.close();
-  assert.equal((await event("queueFull")).dropped, 1);
+  assert.equal((await event("discarded")).count, 1);
 });
 
 test("a move: no credit before it, and what either connection brings is given", async (t) => {

@@ -17,6 +17,7 @@ function make(queuePolicy: QueuePolicy, queue = 2) {
       return 0;
     },
     queueFull: (_, dropped) => void told.push(dropped),
+    discarded: () => {},
     wasRead: () => {},
     drain: async () => {},
     took: () => {},
@@ -148,6 +149,7 @@ test("a subscription with a callback cannot be iterated", () => {
   const keeper: Keeper = {
     leave: async () => 0,
     queueFull: () => {},
+    discarded: () => {},
     wasRead: () => {},
     drain: async () => {},
     took: () => {},
