@@ -98,6 +98,30 @@ test("a lost connection: with a key it is published again, without one nobody kn
   assert.match((await later) as string, /^0000000000000abc/);
 });
 
+test("what was lost goes before what was published while the connection was suspect", async (t) => {
+  const edge = await Edge.start(t);
+  edge.features = "FEATURES:link,history";
+  const { client, event } = await tried(t, edge.url);
+  const first = await edge.peer(0);
+  first.answers = () => false;
+  edge.refusal = { status: 503, code: "draining" };
+  const all = ["a", "b"].map((key) => client.publish("t", "c", key, { confirm: true, key }));
+  await the(first, 1);
+  await event("suspect");
+  for (const key of ["c", "d"]) all.push(client.publish("t", "c", key, { confirm: true, key }));
+  first.kill();
+  await event("disconnected");
+  edge.refusal = undefined;
+  await event("reconnected"); // on one of two connections: it was looking for another one already
+  const next = await Promise.any(edge.peers.all.slice(1).map(async (peer) => (await the(peer, 3)) && peer));
+  assert.deepEqual(
+    sent(next).map(({ key }) => key),
+    ["a", "b", "c", "d"],
+  );
+  for (const { id } of sent(next)) next.send(`OK:PUB:${id}:${at(id)}`);
+  await Promise.all(all);
+});
+
 test("an edge that cannot say: with a key it is asked again", async (t) => {
   const { client, peer } = await begin(t);
   const keyed = client.publish("t", "c", "x", { confirm: true, key: "k" });
