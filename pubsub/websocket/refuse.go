@@ -24,6 +24,11 @@ func Refuse(conn net.Conn, line []byte, code wire.CloseCode) {
 	if _, err := conn.Write(appendClose(appendFrame(nil, opText, line), uint16(code), "")); err != nil {
 		return
 	}
+	// Firefox, which reads the end of the connection before it has opened the WebSocket, tells a page nothing of
+	// the message. So the end waits for the client's close.
+	if _, err := conn.Read(make([]byte, 1)); err != nil {
+		return
+	}
 	endWriting(conn)
 	// To close with something unread would reset it, and the client might never see why.
 	_, _ = io.CopyN(io.Discard, conn, refuseBytes) // until it closes, too

@@ -1,51 +1,53 @@
 package websocket
 
 import (
-	"encoding/hex"
-	"io"
 	"net"
+	"slices"
 	"testing"
-	"testing/synctest"
-	"time"
+
+	"github.com/millrace/millrace/wire"
 )
 
-// A client that is refused is told so and closed, whatever it does then, in 2 s.
-func TestRefuse(t *testing.T) {
-	told := string(appendFrame(nil, opText, []byte("ERR:draining:no"))) + "\x88\x02" + "\x03\xf5"
-	for name, c := range map[string]struct {
-		client func(net.Conn) (got []byte)
-		want   string
-		took   time.Duration
-	}{
-		"it goes": {func(conn net.Conn) []byte {
-			got := make([]byte, len(told))
-			_, _ = io.ReadFull(conn, got)
-			conn.Close()
-			return got
-		}, told, 0},
-		"it stays":         {func(conn net.Conn) []byte { got, _ := io.ReadAll(conn); return got }, told, refuseTime},
-		"it reads nothing": {func(net.Conn) []byte { return nil }, "", refuseTime},
-		"it sends much": {func(conn net.Conn) []byte {
-			got := make([]byte, len(told))
-			_, _ = io.ReadFull(conn, got)
-			_, _ = conn.Write(make([]byte, refuseBytes+1))
-			return got
-		}, told, 0},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			near, far := net.Pipe()
-			defer far.Close()
-			begin, done := time.Now(), make(chan time.Duration)
-			go func() {
-				Refuse(near, []byte("ERR:draining:no"), 1013)
-				done <- time.Since(begin)
-			}()
-			if got := string(c.client(far)); got != c.want {
-				t.Errorf("%s: got %s, want %s", name, hex.EncodeToString([]byte(got)), hex.EncodeToString([]byte(c.want)))
-			}
-			if took := <-done; took != c.took {
-				t.Errorf("%s: it took %v, want %v", name, took, c.took)
-			}
-		})
+// callsConn notes the order of calls, until the client has closed.
+type callsConn struct {
+	net.Conn
+	calls []string
+}
+
+func (c *callsConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if n > 0 {
+		c.calls = append(c.calls, "read")
+	}
+	return n, err
+}
+
+func (c *callsConn) Write(b []byte) (int, error) {
+	c.calls = append(c.calls, "write")
+	return c.Conn.Write(b)
+}
+
+func (c *callsConn) CloseWrite() error {
+	c.calls = append(c.calls, "end")
+	return nil
+}
+
+// A client that is refused has read why, and has closed, before the edge ends the connection.
+func TestRefuseWaitsForTheClient(t *testing.T) {
+	edge, client := net.Pipe()
+	conn := &callsConn{Conn: edge}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		Refuse(conn, []byte("ERR:unauthorized:why"), wire.CloseUnauthorized)
+	}()
+	_, err := client.Read(make([]byte, 1000))
+	if err == nil {
+		_, err = client.Write([]byte{0x88})
+	}
+	client.Close()
+	<-done
+	if want := []string{"write", "read", "end"}; err != nil || !slices.Equal(conn.calls, want) {
+		t.Errorf("got %q, %v, want %q", conn.calls, err, want)
 	}
 }
