@@ -31,7 +31,7 @@ export function decodeText(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch (cause) {
-    throw new MillraceError("protocol", "text that is not UTF-8", { cause });
+    throw new MillraceError("protocol", "not UTF-8", { cause });
   }
 }
 

@@ -173,8 +173,7 @@ export function settings(o: ConnectOptions, runtime: Runtime = web): Settings {
   must("logger.warn", o.logger ? (o.logger.warn ?? 0) : undefined, "function");
   if (transports.length === 0) badOption("transports must not be empty");
   for (const transport of transports) oneOf("transports", transport, known);
-  if (!("TextEncoder" in globalThis && "TextDecoder" in globalThis))
-    badOption("no TextEncoder or TextDecoder");
+  if (!("TextEncoder" in globalThis && "TextDecoder" in globalThis)) badOption("no TextEncoder or TextDecoder");
   const minBackOff = number("minBackOff", o.minBackOff, 250);
   return {
     token: token === undefined ? undefined : checkedSecret(token),

@@ -86,7 +86,7 @@ test("a full queue drops no message to one connection", async (t) => {
     await client.flush();
     const all = queuePolicy === "drop-oldest" ? ["one", "c", "two"] : ["one", "a", "two"];
     assert.deepEqual(await read(sub, 3), all);
-    const full = () => events.all.filter(({ name }) => name === "discarded");
+    const full = () => events.all.filter(({ name }) => name === "queueFull");
     await events.until(() => full().reduce((sum, { dropped }) => sum + dropped, 0) === 2);
   }
 });
