@@ -133,6 +133,8 @@ function follow(c) {
       subscriptions.delete(pattern);
       listSubscriptions();
     },
+    publishUnknown: ({ count }) =>
+      addRow("from the page", `the connection was lost before the edge had answered ${count} of the last messages: they may be lost`),
     slowConsumer: ({ dropped }) => addRow("from the edge", `this page is too slow: ${dropped} messages were dropped`),
     limited: ({ direction, delay }) =>
       addRow("from the edge", `messages ${direction === "in" ? "come" : "go"} ${delay / 1000} s late: they wait for the token's bandwidth`),
