@@ -132,7 +132,7 @@ export class Client {
         this.#note(`Messages of ${pattern} may be missing: ${reason ?? "the edge does not say why"}.`);
         this.#absence?.giveUp();
       },
-      publishError: tell(({ channel, code, why }) => `The edge refused a message to ${channel}: ${why ?? code}`),
+      publishError: tell(({ channel, code, detail }) => `The edge refused a message to ${channel}: ${detail ?? code}`),
       publishUnknown: () => {}, // drafts: the next one says it all
       subscriptionError: tell(({ pattern, code }) => `The edge refused ${pattern}: ${code}`),
       edgeError: tell(({ code, detail }) => `The edge says: ${[code, detail].filter(Boolean).join(": ")}`),
