@@ -1,7 +1,7 @@
 // Generated from sdk/js by `npm run build && npm run embed` there. Do not edit.
 // The package @millrace/client, Apache-2.0.
 "use strict";var millrace=(()=>{var ee=Object.defineProperty;var qs=Object.getOwnPropertyDescriptor;var zs=Object.getOwnPropertyNames;var Gs=Object.prototype.hasOwnProperty;var Fs=(n,t)=>{for(var e in t)ee(n,e,{get:t[e],enumerable:!0})},Hs=(n,t,e,s)=>{if(t&&typeof t=="object"||typeof t=="func\
-tion")for(let i of zs(t))!Gs.call(n,i)&&i!==e&&ee(n,i,{get:()=>t[i],enumerable:!(s=qs(t,i))||s.enumerable});return n};var Ks=n=>Hs(ee({},"__esModule",{value:!0}),n);var _i={};Fs(_i,{Client:()=>it,LoggedOutError:()=>q,MillraceError:()=>u,channelToken:()=>Ds,connect:()=>Ei,tokenFrom:()=>Ws});var se;function Be(n){se?.remedy||(se=n)}var O=()=>se;var u=class extends Error{name="MillraceError";code;tenant;pattern;channel;status;closeCode;retryAfter;told;constructor(t,e="",s={}){
+tion")for(let i of zs(t))!Gs.call(n,i)&&i!==e&&ee(n,i,{get:()=>t[i],enumerable:!(s=qs(t,i))||s.enumerable});return n};var Ks=n=>Hs(ee({},"__esModule",{value:!0}),n);var Ei={};Fs(Ei,{Client:()=>it,LoggedOutError:()=>q,MillraceError:()=>u,channelToken:()=>Ds,connect:()=>_i,tokenFrom:()=>Ws});var se;function Be(n){se?.remedy||(se=n)}var O=()=>se;var u=class extends Error{name="MillraceError";code;tenant;pattern;channel;status;closeCode;retryAfter;told;constructor(t,e="",s={}){
 let i=["tenant","channel","pattern"].map(h=>s[h]===void 0?"":` (${h} ${JSON.stringify(s[h])})`),r=/^(unreachable|token_provider|logged_out)$/.
 test(t)?Js(s.cause):"",o=O()?.remedy?.(t,e,r),a=[e,(t!=="unreachable"||!o)&&r,o].filter(Boolean).join(": ");super(ne(`${t}${i.
 join("")}: ${a||"the edge says so"}`),"cause"in s?{cause:s.cause}:void 0),this.code=t,this.told={code:t,...e&&{detail:e}},
@@ -11,7 +11,7 @@ retryAfter=s.retryAfter}},ne=n=>n.replace(/\p{Cc}/gu," ");function Js(n){return(
 "unavailable":"unreachable",{origin:i}=new URL(n.replace(/^ws/,"http")),r=t<500?"it is not a Millrace edge":"no edge ans\
 wers behind it";return new u(s,`${i} answers with HTTP status ${t}, ${r}`,{status:t,retryAfter:e})}var Q=({code:n,status:t=500})=>n===
 "unreachable"&&t<500,q=class extends Error{name="LoggedOutError"};function $(n,t,e){return n instanceof u?n:new u(t,e,{cause:n})}
-function E(n){return new u("disconnected","no connection to an edge",n===void 0?{}:{cause:n})}var d=()=>performance.now(),L=n=>n.reason??Object.assign(new Error("the signal was aborted"),{name:"AbortError"});function x(n){
+function _(n){return new u("disconnected","no connection to an edge",n===void 0?{}:{cause:n})}var d=()=>performance.now(),L=n=>n.reason??Object.assign(new Error("the signal was aborted"),{name:"AbortError"});function x(n){
 if(n.aborted)throw L(n)}function S(n,t,e=new Set){return new Promise((s,i)=>{let r=()=>{clearTimeout(h),t.removeEventListener(
 "abort",o),e.delete(a)},o=()=>{r(),i(L(t))},a=()=>{r(),s()},h=setTimeout(a,n);e.add(a),t.addEventListener("abort",o),t.aborted&&
 o()})}async function I(n,...t){let e,s=new Promise(i=>{e=setTimeout(i,n)});await Promise.race([s,...t]).catch(()=>{}),clearTimeout(
@@ -23,15 +23,15 @@ ort",i))})}function T(n,t){return n<=1?0:Math.random()*Math.min(t.maxBackOff,t.m
 length;for(;e>0&&this.#t[e-1]>t;)e--;return this.#t[e-1]!==t&&this.#t.splice(e,0,t),this.#t[0]===t}turn(t){return new Promise(
 e=>{this.#e.set(t,e)})}leave(t){let e=this.#t.indexOf(t);e>=0&&this.#t.splice(e,1),this.#e.delete(t),this.#e.get(this.#t[0])?.()}},
 je=new WeakMap;async function Ce(n,t,e,s,i){let r=e.length>0;ie=ie+1>>>0;let o=ie,a=t(o),h=!1,c=je.get(n)??new re;je.set(
-n,c);let l=new AbortController,f=setTimeout(()=>l.abort(E()),Xs),p;try{for(let m=2;;m++){p=await Zs(n,c,o,r,s,l.signal,i);
+n,c);let l=new AbortController,f=setTimeout(()=>l.abort(_()),Xs),p;try{for(let m=2;;m++){p=await Zs(n,c,o,r,s,l.signal,i);
 try{let w=Ys(p,a,o,i);return c.leave(o),await M(w,l.signal)}catch(w){let{code:b}=w,k=b==="disconnected";if(h||=k||b==="u\
 nconfirmed",x(l.signal),!(h&&r&&(k||Vs.has(b))))throw w;k||await S(T(m,n.settings),l.signal)}}}catch(m){throw h?new u("o\
 utcome_unknown","no edge has said whether the message is stored",{...i,cause:m}):m}finally{clearTimeout(f),c.leave(o),p?.
-confirms?.settle(o)}}async function Ys(n,t,e,s){if(!n.alive||!n.confirms)throw E();let i=n.confirms.add(e,t.length,s);return n.
+confirms?.settle(o)}}async function Ys(n,t,e,s){if(!n.alive||!n.confirms)throw _();let i=n.confirms.add(e,t.length,s);return n.
 send(t),i}async function Zs(n,t,e,s,i,r,o){for(;;){if(n.over)throw n.over;let a=t.enter(e);if(n.held){await M(Promise.resolve(
 n.whenOpen(()=>{})),r);continue}let h=n.out;if(h?.alive)if(h.features===void 0)await M(h.featured,r);else{if(!h.features.
 includes("history")&&!(i&&h.features.includes("work_queue")))throw new u("no_history","the edge has no histories, and co\
-nfirms nothing",o);if(a)return h;await M(t.turn(e),r)}else{if(!s)throw E();await M(n.changed(),r)}}}var De,We,oe=1024,Qs=["PING","PONG","RECONNECT","OK:AUTH"];function C(n){return De??=new TextEncoder,De.encode(n)}function B(n){
+nfirms nothing",o);if(a)return h;await M(t.turn(e),r)}else{if(!s)throw _();await M(n.changed(),r)}}}var De,We,oe=1024,Qs=["PING","PONG","RECONNECT","OK:AUTH"];function C(n){return De??=new TextEncoder,De.encode(n)}function B(n){
 We??=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0});try{return We.decode(n)}catch(t){throw new u("protocol","not UTF-8",
 {cause:t})}}var tn=new Map([["unauthorized",4401],["token_expired",4401],["forbidden",4403],["token_revoked",4403],["tok\
 en_unverifiable",1013],["closed_by_operator",1013],["internal",1011],["slow_consumer",4429]]);function z(n,t){let[e,s,...i]=n.
@@ -50,7 +50,7 @@ reject:r,size:e,about:s})})}note(t,e){t<=sn||t<this.#s||(this.#n=t>this.#s?e:thi
 get(t);if(s&&e(s,s.about),this.#t.delete(t),this.#t.size===0)for(let i of this.#e.splice(0))i()}error(t,e,s){let i=/^PUB:(\d+)$/.
 exec(e)?.[1];return i===void 0?!1:(this.settle(Number(i),(r,o)=>r.reject(new u(t,s&&ot(s,`PUB:${o.tenant}:${o.channel}`),
 o))),!0)}get owed(){return this.#t.size>0}idle(){return this.#t.size===0?Promise.resolve():new Promise(t=>{this.#e.push(
-t)})}fail(){for(let t of[...this.#t.keys()])this.settle(t,e=>e.reject(E()))}};function N(n,t,e){t!==void 0&&typeof t!==e&&y(`${n} must be a ${e}`)}function y(n){throw new u("bad_option",n)}var nn=/^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::([a-z_]+))?$/,rn=/^OK:PUB:(0|[1-9]\d{0,9})(?::([^:]+))?$/;function Ge(n){
+t)})}fail(){for(let t of[...this.#t.keys()])this.settle(t,e=>e.reject(_()))}};function N(n,t,e){t!==void 0&&typeof t!==e&&y(`${n} must be a ${e}`)}function y(n){throw new u("bad_option",n)}var nn=/^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::([a-z_]+))?$/,rn=/^OK:PUB:(0|[1-9]\d{0,9})(?::([^:]+))?$/;function Ge(n){
 let[,t,e="",s="",i="",r]=nn.exec(n)??[];if(t&&tt(i)){let h={kind:t,tenant:e,pattern:s,position:i};if(t==="OK:RSUB")return/^(complete|gap)$/.
 test(`${r}`)?{...h,how:r}:void 0;if(r===void 0||t==="GAP")return r?{...h,reason:r}:h}let[,o,a]=rn.exec(n)??[];if(!(o===void 0||
 Number(o)>4294967295||a!==void 0&&!tt(a)))return a===void 0?{kind:"OK:PUB",id:Number(o)}:{kind:"OK:PUB",id:Number(o),position:a}}
@@ -195,7 +195,7 @@ j(t),e,{...t});return i&&this.#s.put(i.key,e),i?.message}late(t,e){return this.#
 return this.#e.size}release(){return this.#e.dropUntil(1/0)}orphan(){this.#t=new A;for(let{key:t,time:e}of this.#e.all)this.#t.
 put(t,e)}keepCurrent(t){this.release(),this.#i=void 0,this.#t=new A;for(let{key:e}of this.given)this.#t.put(e,t);this.#s=
 new A}get given(){return this.#s.all}done(t){return this.#o(t),this.#t.size===0}#o(t){this.#t.dropUntil(t-this.#n-this.#r(
-t))}};var xt=250,Tt=2e3;async function Et(n,t,e,s,i){for(;n.merger&&!n.merger.done(d());)await S(50,s);n.merger=new H,n.both=!0;
+t))}};var xt=250,Tt=2e3;async function _t(n,t,e,s,i){for(;n.merger&&!n.merger.done(d());)await S(50,s);n.merger=new H,n.both=!0;
 let r=i!==void 0;n.tentative=r;let{place:o}=n,a=!1,h=()=>{a||n.events.emit("moving",{...o,reason:e}),a=!0};r||h();let c=0;
 for await(let l of n.searcher.order(t.edge,e!=="drain",s)){let f=i;if(i=void 0,!f){await n.pause(Math.max(T(++c,n.settings),
 n.searcher.wait(l)),s);try{f=await n.searcher.open(l,s)}catch(p){if(x(s),!(p instanceof u)||n.searcher.hopeless(l,p,!0))
@@ -209,21 +209,21 @@ behind);await I(Tt,Promise.all([...n.subscriber.asking,...n.presences?.asking??[
 let h=[...t.asked].map(c=>t.leave(c));await I(Tt,t.ended,Promise.allSettled([...h,t.ping(),t.confirms?.idle()])),await o,
 r()&&n.promote(),n.leaving=!1}var K=class{#t;#e=[];start(t){let e=this.#e;this.#e=[],this.#t=t;for(let s of e)s(t)}bytes(){this.#t?.bytes()}line(t){this.#t?
 this.#t.line(t):this.#e.push(e=>e.line(t))}frame(t,e,s){this.#t?this.#t.frame(t,e,s):this.#e.push(i=>i.frame(t,e,s))}ended(t){
-this.#t?this.#t.ended(t):this.#e.push(e=>e.ended(t)),this.bytes=this.frame=this.line=this.ended=()=>{}}};var is=1<<20,En=1e3;async function _t({edge:n,token:t,signal:e},s){let{paths:i,runtime:r}=s,{promise:o,resolve:a,reject:h}=Sn(),
+this.#t?this.#t.ended(t):this.#e.push(e=>e.ended(t)),this.bytes=this.frame=this.line=this.ended=()=>{}}};var is=1<<20,_n=1e3;async function Et({edge:n,token:t,signal:e},s){let{paths:i,runtime:r}=s,{promise:o,resolve:a,reject:h}=Sn(),
 c=new K,l=!1,f=await r.socket(n.replace("http","ws")+i.webSocket,t,s,{refused(g){l=!0,h(g)},bytes:()=>c.bytes()});f.binaryType!==
 "nodebuffer"&&(f.binaryType="arraybuffer");let p=()=>f.terminate?f.terminate():f.close(),m=()=>{h(L(e)),p()};e.addEventListener(
 "abort",m),e.aborted&&m();let w=!1,b,k;f.onerror=({error:g})=>{b=g},f.onopen=()=>{if(f.protocol==="refusal.v1"){f.onmessage=
-({data:g})=>{let[,_,rt]=/^ERR:([a-z_]+)(?::(.*?))?(?::connection=.*)?$/s.exec(String(g))??[];_&&(l=!0,h(new u(_,rt)))};return}
+({data:g})=>{let[,E,rt]=/^ERR:([a-z_]+)(?::(.*?))?(?::connection=.*)?$/s.exec(String(g))??[];E&&(l=!0,h(new u(E,rt)))};return}
 w=!0,e.removeEventListener("abort",m),a({transport:"websocket",fragile:!1,start:g=>c.start(g),send:g=>w&&f.send(g),sent:()=>w&&
-f.bufferedAmount>is?v():void 0,probe(){},close(){f.close(1e3),k??=setTimeout(()=>{p(),c.ended({})},En)}})},f.onclose=({code:g})=>{
-clearTimeout(k),w?(w=!1,c.ended({closeCode:g})):l||_n(n,s,e,b).then(h,h),e.removeEventListener("abort",m)},f.onmessage=({
+f.bufferedAmount>is?v():void 0,probe(){},close(){f.close(1e3),k??=setTimeout(()=>{p(),c.ended({})},_n)}})},f.onclose=({code:g})=>{
+clearTimeout(k),w?(w=!1,c.ended({closeCode:g})):l||En(n,s,e,b).then(h,h),e.removeEventListener("abort",m)},f.onmessage=({
 data:g})=>{typeof g=="string"?c.line(g):ArrayBuffer.isView(g)?c.frame(new Uint8Array(g.buffer,g.byteOffset,g.byteLength),
 0,g.byteLength):c.frame(new Uint8Array(g),0,g.byteLength)};async function v(){for(;w&&f.bufferedAmount>is;)await new Promise(
-g=>setTimeout(g,5))}return o}async function _n(n,t,e,s){let{status:i,pong:r}=await Xe(n+t.paths.ping,t,e);return i&&!r?Le(
+g=>setTimeout(g,5))}return o}async function En(n,t,e,s){let{status:i,pong:r}=await Xe(n+t.paths.ping,t,e);return i&&!r?Le(
 n,i):r?new u("refused","the edge refuses the WebSocket"):new u("unreachable",`no WebSocket at ${n}${t.paths.webSocket}`,
 {cause:s})}function Sn(){let n,t;return{promise:new Promise((s,i)=>{n=s,t=i}),resolve:n,reject:t}}var J=class{settings;constructor(t){this.settings=t}canWebTransport(t){return!1}forget(){}noteSilent(t,e=!1){}async open(t,e,s,i){
 let{transports:r,connectTimeout:o}=this.settings;return r.includes("websocket")||y('WebTransport: add import "@millrace/\
-client/webtransport"'),R(s,o,a=>_t({edge:t,token:e,signal:a},this.settings))}};function X({code:n,status:t}){return t&&n===
+client/webtransport"'),R(s,o,a=>Et({edge:t,token:e,signal:a},this.settings))}};function X({code:n,status:t}){return t&&n===
 "unreachable"?1.5:["unreachable","timeout","refused","protocol_not_allowed"].indexOf(n)>>>0}var $n=1e4;async function rs(n,t,e,s){n.reconnecting=!0,n.lose();for(let i of n.subscriber.interests.all)i.confirmed=!1;
 n.events.emit("disconnected",{...n.place,error:e}),e.code==="token_expired"&&t.token===n.tokens.token&&n.tokens.expire(),
 d()-n.since>$n&&(n.attempts=0);for await(let i of n.searcher.order(t.edge,!1,s)){let r=++n.attempts,o=Math.max(T(r,n.settings),
@@ -235,12 +235,12 @@ s===void 0?0:2,a=new Uint8Array(o+4+n.length+t.length+r.length);return o>0&&(a[0
 setUint32(2,i.id),a[6]=i.key.length,a.set(i.key,7)),a.set(r,os(a,os(a,o,n),t)),a}function os(n,t,e){n[t++]=e.length>>8,n[t++]=
 e.length;for(let s=0;s<e.length;s++)n[t++]=e.charCodeAt(s);return t}var cs=1,fs=2,ls=4,us=8,we=24,On=128,An=64,Mn={4:cs|
 fs|ls|us,5:7};function ye(n,t,e){if(t===e||n[t]===1)return!1;let s=Mn[n[t]];return s===void 0||t+1<e&&(n[t+1]&~s)!==0}var St=class{#t=new st;#e=new st;#s=new st;#n={};decode(t,e,s){
-let i=g=>{g>s&&U()},r=g=>(i(g+2),t[g]<<8|t[g+1]);(e===s||t[e]===5||ye(t,e,s))&&U();let o,a="",h,c=0,l=g=>{i(e+2);let _=e+
-2;return e=_+t[e+1]-1,e-_>=g&&U(),i(e+1),_};if(t[e]===4){if(c=r(e)&255,c===0&&U(),e++,c&cs&&(i(e+1+we),o=Pn(t,e+1),e+=we),
+let i=g=>{g>s&&U()},r=g=>(i(g+2),t[g]<<8|t[g+1]);(e===s||t[e]===5||ye(t,e,s))&&U();let o,a="",h,c=0,l=g=>{i(e+2);let E=e+
+2;return e=E+t[e+1]-1,e-E>=g&&U(),i(e+1),E};if(t[e]===4){if(c=r(e)&255,c===0&&U(),e++,c&cs&&(i(e+1+we),o=Pn(t,e+1),e+=we),
 c&fs){let g=l(On);a=this.#s.of(t,g,e+1,()=>B(t.subarray(g,e+1)))}c&us&&(h=t.slice(l(An),e+1))}let f=o!==void 0,p=e+3+r(e+
 1),m=p+2+r(p),w=m+4;i(w);let b=w+r(m)*65536+r(m+2);(r(b)===0||f&&r(b)!==1)&&U();let k=this.#t.of(t,e+1,m,()=>[B(t.subarray(
 e+3,p)),B(t.subarray(p+2,m))]),v=this.#n;return v.tenant=k[0],v.channel=k[1],v.payload=t.subarray(w,b),v.route=this.#e.of(
-t,b,s,()=>{let g=[],_=b+2;for(let rt=r(b);rt>0;rt--){let te=_+2+r(_);i(te),g.push(B(t.subarray(_+2,te))),_=te}return _!==
+t,b,s,()=>{let g=[],E=b+2;for(let rt=r(b);rt>0;rt--){let te=E+2+r(E);i(te),g.push(B(t.subarray(E+2,te))),E=te}return E!==
 s&&U(),{patterns:Object.freeze(g),note:void 0}}),v.position=o,v.sender=a,v.toOne=(c&ls)!==0,v.own=h,v}};function Pn(n,t){
 let e=new DataView(n.buffer,n.byteOffset+t,we);return`${as(e,0)}${as(e,4)}.${hs(e,8)}.${hs(e,16)}`}var as=(n,t)=>n.getUint32(
 t).toString(16).padStart(8,"0");function hs(n,t){let e=n.getUint32(t);return e<2097152?String(e*4294967296+n.getUint32(t+
@@ -263,18 +263,18 @@ return this.alive&&this.send(i+s),r}resume(t,e){let s=this.#d(`RSUB:${t}`);retur
 s}leave(t,e="UNSUB"){let s=`${e}:${t}`,r=this.request(e,t).catch(()=>{}).then(()=>{this.ending.get(s)===r&&this.ending.delete(
 s)});return this.ending.set(s,r),r}resumed(t){this.#i.answer(`RSUB:${t}`,e=>e.resolve())}postpone(t,e){this.postponed.add(
 t);let s=`AGAIN:${t}`,i=setTimeout(()=>this.#i.answer(s,r=>r.resolve()),e);return this.#d(s).finally(()=>clearTimeout(i))}#d(t){
-return new Promise((e,s)=>{this.alive?this.#i.add(t,{resolve:e,reject:s}):s(E())})}forget(t){return this.confirmed.delete(
-t),this.postponed.delete(t),this.#i.answer(`AGAIN:${t}`,e=>e.reject(E())),this.asked.delete(t)}ping(){return new Promise(
-(t,e)=>{if(!this.alive)return e(E());let s=this.#h.mark();this.#o.push({at:d(),sendTime:this.#h.sendTime(s),mark:s,resolve:t,
+return new Promise((e,s)=>{this.alive?this.#i.add(t,{resolve:e,reject:s}):s(_())})}forget(t){return this.confirmed.delete(
+t),this.postponed.delete(t),this.#i.answer(`AGAIN:${t}`,e=>e.reject(_())),this.asked.delete(t)}ping(){return new Promise(
+(t,e)=>{if(!this.alive)return e(_());let s=this.#h.mark();this.#o.push({at:d(),sendTime:this.#h.sendTime(s),mark:s,resolve:t,
 reject:e}),this.#t.send("PING"),this.#s.probe(),this.#o.length===1&&this.#s.arm()})}publish(t,e){this.confirms?.note(t.length,
 e);let s=this.#h.publish(t.length,d());this.#t.send(t),s&&this.#s.arm();let i=this.#t.sent();return i&&new Promise(r=>{let o=()=>{
 this.#a.delete(o),r()};this.#a.add(o),i.then(o,o)})}awake(t){this.#s.awake(t)}handTo(t){this.#e=t,this.#s.stop(),this.#i.
-reject(E()),this.confirms?.fail();for(let e of this.#o)e.reject(E());for(let e of this.#a)e()}tell(t){this.#t.send(t)}send(t){
+reject(_()),this.confirms?.fail();for(let e of this.#o)e.reject(_());for(let e of this.#a)e()}tell(t){this.#t.send(t)}send(t){
 let e=this.#h.request(t.length,d(),this.lastByte);this.#t.send(t),e&&this.#s.arm()}takeUnread(){return this.#h.take()}close(){
-return this.alive&&(this.#b(E()),this.#t.close()),this.ended}#p(){let t=d();this.#s.arrived(t),this.#s.active(t)}#m(t){t===
+return this.alive&&(this.#b(_()),this.#t.close()),this.ended}#p(){let t=d();this.#s.arrived(t),this.#s.active(t)}#m(t){t===
 "PONG"?this.#s.arrived(d()):this.#p();let e=ae(t);if(!e)return this.#e.line(this,t);if(e.kind==="OK"){let s=`${e.tenant}\
 :${e.pattern}`;if(this.#i.answer(`${e.verb}:${s}`,i=>i.resolve())&&e.verb==="SUB"&&(this.confirmed.add(s),this.postponed.
-delete(s)),e.verb==="UNSUB")for(;this.#i.answer(`RSUB:${s}`,i=>i.reject(E())););}else if(e.kind==="ERR")this.#y(e.code,e.
+delete(s)),e.verb==="UNSUB")for(;this.#i.answer(`RSUB:${s}`,i=>i.reject(_())););}else if(e.kind==="ERR")this.#y(e.code,e.
 detail,t.slice(4),e);else if(e.kind==="PING")this.#t.send("PONG");else if(e.kind==="PONG"){let s=this.#o.shift();if(!s)return;
 let i=d()-s.at;this.#h.proven(s.mark,d()),s.resolve(i),this.#s.ponged(i),this.#e.roundTrip(i)}else e.kind==="RECONNECT"&&
 !this.drains?(this.drains=!0,this.#e.draining(this)):e.kind==="FEATURES"?this.#w(e.features.split(",")):e.kind==="LINK"&&
@@ -288,7 +288,7 @@ e protocol"))}fail(t){this.#b(t),this.#t.close(),this.#c&&this.#e.lost(this,t)}#
 return;let s=this.#u===void 0?void 0:z(this.#u,t),i=t===4401?"token_expired":t===4403?"token_revoked":"disconnected",r=s?.
 code!=="slow_consumer"||t===4429,o="the connection has ended";if(t===1009){o="a message was too large";let h=this.confirms?.
 tooLarge();h&&(this.#h.told(),this.#e.errorLine(this,"payload_too_large",`PUB:${h.tenant}:${h.channel}`))}let a=s&&r?s:e??
-new u(i,o,{closeCode:t});this.#b(a),this.#c&&this.#e.lost(this,a)}#b(t){this.alive=!1,this.error=t,this.#s.stop();let e=E(
+new u(i,o,{closeCode:t});this.#b(a),this.#c&&this.#e.lost(this,a)}#b(t){this.alive=!1,this.error=t,this.#s.stop();let e=_(
 t);this.#r(),this.#i.reject(e),this.confirms?.fail();for(let s of this.#o)s.reject(e);this.#o=[]}};var ke=/^(logged_out|ip_not|origin_not|client_not|tls_required|token_revoked|bad_option)/,Rn=/^(unauthorized|token_expired|region_not|protocol_not)/,
 Bn=5,Ln=6e4,At=class{#t;#e;#s;#n;dialer;#i=[];#r=new Map;#o;#a=!1;#h=!1;#c=0;#f=0;#l=new Map;drained=new Set;constructor(t,e,s,i,r){
 this.#t=t,this.#e=e,this.#s=s,this.#n=i,this.dialer=r}async first(t){await M(this.#s.get(),t),this.#i=await this.#n.edges(
@@ -316,12 +316,12 @@ ve in e&&Object.assign(s,{[ve]:!0});let i=this.#t.get(t)??new Set;return this.#t
 this.#e.push([t,e])>jn&&this.#e.shift(),this.#s||this.#i()}async#i(){this.#s=!0,await null;for(let t=this.#e.shift();t;t=
 this.#e.shift()){let e=[...this.#t.get(t[0])??[]];e.every(s=>ve in s)&&this.#n.event(t[0],t[1]);for(let s of e)try{await s(
 t[1])}catch(i){V(i)}}this.#s=!1}};function V(n){queueMicrotask(()=>{throw n})}var Cn="https://github.com/millrace/millrace/blob/main/docs/errors.md#",Dn={publishError:"",publishUnknown:"outcome_unkn\
-own",subscriptionError:"",edgeError:"",gap:"gap",queueFull:"queue_full",slowConsumer:"slow_consumer",limited:"limited",connecting:"",
-closed:""},Pt=class{#t;#e=new Set;constructor(t=console){this.#t=t}event(t,e){let{error:s,code:i,tenant:r,pattern:o,channel:a,
-detail:h,cause:c,before:l,...f}=e,p=Dn[t];if(p===void 0||t==="closed"&&!s)return;let m=Object.entries(f).flatMap(([k,v])=>v===
-void 0?[]:`${k} ${v}`),w={...r&&{tenant:r},...a&&{channel:a},...o&&{pattern:o}},b=s??new u(p||i,h??m.join(", "),w);this.
-say(`${p?"":`${t}: `}${b.message}`,b.code,t)}say(t,e,s=""){let i=s+e;if(!(this.#e.has(i)||this.#e.size>99)){this.#e.add(
-i);try{this.#t?.warn(`millrace: ${t} ${Cn}${e}`)}catch{}}}};var Nt={options:"",socket:(n,t,{webSocket:e=WebSocket})=>new e(n,["llps.v1","refusal.v1",`at.${t}`]),fetch:(n,t,e)=>fetch(
+own",subscriptionError:"",edgeError:"",gap:"gap",queueFull:"queue_full",discarded:"queue_full",slowConsumer:"slow_consum\
+er",limited:"limited",connecting:"",closed:""},Pt=class{#t;#e=new Set;constructor(t=console){this.#t=t}event(t,e){let{error:s,
+code:i,tenant:r,pattern:o,channel:a,detail:h,cause:c,before:l,...f}=e,p=Dn[t];if(p===void 0||t==="closed"&&!s)return;let m=Object.
+entries(f).flatMap(([k,v])=>v===void 0?[]:`${k} ${v}`),w={...r&&{tenant:r},...a&&{channel:a},...o&&{pattern:o}},b=s??new u(
+p||i,h??m.join(", "),w);this.say(`${p?"":`${t}: `}${b.message}`,b.code,t)}say(t,e,s=""){let i=s+e;if(!(this.#e.has(i)||this.#e.
+size>99)){this.#e.add(i);try{this.#t?.warn(`millrace: ${t} ${Cn}${e}`)}catch{}}}};var Nt={options:"",socket:(n,t,{webSocket:e=WebSocket})=>new e(n,["llps.v1","refusal.v1",`at.${t}`]),fetch:(n,t,e)=>fetch(
 n,e),proxied:()=>!1};function Ut(n,t="access"){let e=t==="access"?"AT_":"MT_";if(typeof n=="string"&&n.startsWith(e)&&/^[\w.~+-]{4,512}$/.test(
 n))return n;let s=O()?.secret(n,t)??"this does not";throw new u("bad_option",`the ${t} token begins with ${e}: ${s}`)}var Wn=["drop-oldest","drop-newest","end"],ps=["webtransport","websocket"];function W(n,t,e,s=0){return t!==void 0&&!(Number.
 isFinite(t)&&t>=s&&t<2**31)&&y(`${n} must be a number below 2^31${s<0?"":", 0 or more"}, not ${JSON.stringify(t)}`),t||e}
@@ -350,7 +350,7 @@ this.presences?.frame(t,e,s,i)}line(t,e){this.histories?.line(t,e)}linked(){let{
 !e||t===void 0||t===this.#t||(this.#t=t,this.events.emit(t?"linkUp":"linkDown",{edge:e}))}reportUnread(t){let e=t.takeUnread(),
 {edge:s,transport:i}=t;e>0&&this.events.emit("publishUnknown",{edge:s,transport:i,count:e})}get waits(){return this.#e.size>
 0}hurry(){for(let t of[...this.#e])t()}heard(t){return t.lastByte}pause(t,e){return S(t,e,this.#e)}get out(){return this.
-current}publishConnection(){if(this.over)throw this.over;let{out:t}=this;if(!t?.alive)throw E();return t}get held(){return!1}whenOpen(t){
+current}publishConnection(){if(this.over)throw this.over;let{out:t}=this;if(!t?.alive)throw _();return t}get held(){return!1}whenOpen(t){
 return t()}};function gs(n){if(typeof n=="number")return n;let t=/^(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(n);if(!t){let r='exp\
 iresIn is seconds, or a duration such as "1h30m" or "90s"';throw new u("bad_option",r)}let[e=0,s=0,i=0]=t.slice(1).map(r=>Number(
 r??0));return(e*60+s)*60+i}var zn=2**31-1,bs=1e3,Gn="token expiresIn expires_in expiresAt expires_at tokenId token_id clamped";function Fn(n,t){return n===
@@ -400,11 +400,11 @@ this.subscriber.end(t,this.over),this.presences?.end(t,this.over),this.events.em
 50,e);n.merger=new H,n.both=n.tentative=!0;let s=0;for await(let i of n.searcher.order(t.edge,!1,e)){await n.pause(Math.
 max(T(++s,n.settings),n.searcher.wait(i)),e);let r;try{r=await n.searcher.open(i,e,{fallbackAfter:Jn})}catch(a){if(x(e),
 a instanceof u)continue;throw a}if(e.aborted)return void r.close();if(!r.alive)continue;n.next=r,n.merger.joined(d());let o=n.
-restore(r);if(r.ping().catch(()=>{}),await o,x(e),n.next===r)return n.takeOver(t,r)}}var Ee=1e3,Bt=class{#t=new A;#e=new A;#s=new A;constructor(t,e,s){for(let{key:i}of t)this.#t.put(i,e);if(s){for(let{key:i,
+restore(r);if(r.ping().catch(()=>{}),await o,x(e),n.next===r)return n.takeOver(t,r)}}var _e=1e3,Bt=class{#t=new A;#e=new A;#s=new A;constructor(t,e,s){for(let{key:i}of t)this.#t.put(i,e);if(s){for(let{key:i,
 time:r,message:o}of s.#e.all)this.#e.put(i,r,o);for(let{key:i,time:r}of s.#s.all)this.#s.put(i,r)}}fromCurrent(t,e){let s=j(
-t);return this.#s.dropUntil(e-Ee),this.#s.take(s)?!1:(this.#e.take(s)||this.#t.put(s,e),!0)}fromTrail(t,e){let s=j(t);if(this.#t.
+t);return this.#s.dropUntil(e-_e),this.#s.take(s)?!1:(this.#e.take(s)||this.#t.put(s,e),!0)}fromTrail(t,e){let s=j(t);if(this.#t.
 take(s))return;let i=this.#e.put(s,e,{...t});return i&&this.#s.put(i.key,i.time),i?.message}renew(t){for(let e of this.#e.
-all)e.time=t}due(t){return this.#e.dropUntil(t-Ee)}get nextDue(){let t=this.#e.oldest;return t&&t.time+Ee}};var ks=15e3,Xn=6e4,Lt=class{#t;late;#e;#s;#n=!0;#i=!1;#r=d();#o;#a;constructor(t,e,s,i,r){this.#t=t,this.late=new Bt(e,d(),
+all)e.time=t}due(t){return this.#e.dropUntil(t-_e)}get nextDue(){let t=this.#e.oldest;return t&&t.time+_e}};var ks=15e3,Xn=6e4,Lt=class{#t;late;#e;#s;#n=!0;#i=!1;#r=d();#o;#a;constructor(t,e,s,i,r){this.#t=t,this.late=new Bt(e,d(),
 r?.late),this.#e=s,this.#s=i,this.#o=setTimeout(()=>this.#h(),ks),r?.stop(),t.handTo(this),t.alive?this.#f():this.#c()}fromCurrent(t){
 return this.late.fromCurrent(t,d())}hold(t){t!==this.#i&&(this.#i=t,t||this.late.renew(d()),this.#f())}flush(){for(let t of this.
 late.due(1/0))this.#e(t)}stop(){return this.#n=!1,clearTimeout(this.#o),clearTimeout(this.#a),this.#t.close()}#h(){let t=Math.
@@ -413,7 +413,7 @@ if(clearTimeout(this.#a),this.#i)return;let{nextDue:t}=this.late;if(t===void 0){
 ()=>{for(let e of this.late.due(d()))this.#e(e);this.#f()},Math.max(1,t-d()))}delivered(t,e){if(e.position!==void 0)return;
 if(e.toOne)return this.#e(e);let s=this.late.nextDue===void 0,i=this.late.fromTrail(e,d());i&&this.#e(i),s&&this.#f()}woke(t){
 for(let s of t.asked)t.request("UNSUB",s).catch(()=>{});let e=()=>this.#c();t.ping().then(e,e)}lost(){this.#c()}silent(){
-return!1}line(){}presence(){}draining(){}errorLine(){}roundTrip(){}linked(){}};var _e=6e4,Vn=60*_e,Yn=2*_e,Zn=1e4,Qn=2e3;function vs(n,t){return Math.min((4+2*t)*_e*2**n,Vn)}var jt=class{#t;#e=0;#s;#n;#i;constructor(t){
+return!1}line(){}presence(){}draining(){}errorLine(){}roundTrip(){}linked(){}};var Ee=6e4,Vn=60*Ee,Yn=2*Ee,Zn=1e4,Qn=2e3;function vs(n,t){return Math.min((4+2*t)*Ee*2**n,Vn)}var jt=class{#t;#e=0;#s;#n;#i;constructor(t){
 this.#t=t}follow(t){clearTimeout(this.#n),t.transport==="webtransport"?(this.stop(),this.#n=setTimeout(()=>{this.#e=0},Yn)):
 !this.#s&&this.#r(t)&&this.#o(vs(this.#e,Math.random()))}soon(){let{current:t}=this.#t;t&&this.#r(t)&&this.#o(Math.random()*
 Qn,!1)}stop(){this.#i?.abort(),this.#i=void 0,clearTimeout(this.#s),clearTimeout(this.#n),this.#s=void 0}#r({transport:t,
@@ -422,10 +422,10 @@ dialer.canWebTransport(e)}#o(t,e=!0){clearTimeout(this.#s),this.#s=setTimeout(()
 {current:s}=e;if(!s||!e.idle||this.#i)return this.#o(Zn,t);if(!this.#r(s)){this.#s=void 0;return}let i=this.#e+Number(t);
 this.#o(vs(i,Math.random()));let r=new AbortController;this.#i=r;let o=await e.searcher.open(s.edge,r.signal,{transports:[
 "webtransport"]}).catch(()=>{});this.#i===r&&(this.#i=void 0),r.signal.aborted||(this.#e=i),o&&!r.signal.aborted&&e.current===
-s&&e.idle?e.run(a=>Et(e,s,"transport",a,o)):(o?.close(),e.moveIfDue())}};var ti=3e3,Ct=class extends Y{tentative=!1;trail;publishOn;gate;merger;both=!1;#t=new jt(this);#e;constructor(...t){super(
+s&&e.idle?e.run(a=>_t(e,s,"transport",a,o)):(o?.close(),e.moveIfDue())}};var ti=3e3,Ct=class extends Y{tentative=!1;trail;publishOn;gate;merger;both=!1;#t=new jt(this);#e;constructor(...t){super(
 ...t),!this.settings.sender&&(this.subscriber.interests.unasked=()=>this.loud.say("message.sender is empty: connect with\
  the option sender: true","bad_option","sender"))}async start(t){this.#e=ss(this),await super.start(t).catch(e=>{throw this.#e?.(),
-e})}follow(t){this.#t.follow(t)}leave(t,e,s){return Et(this,t,e,s)}get idle(){let{current:t,merger:e}=this;return!this.task&&
+e})}follow(t){this.#t.follow(t)}leave(t,e,s){return _t(this,t,e,s)}get idle(){let{current:t,merger:e}=this;return!this.task&&
 !this.over&&t?.alive===!0&&!t.drains&&(!e||e.done(d()))}watch(t){return new vt(t,this.settings)}edges(t,e){return Qe(t,this.
 settings,e)}delivered(t,e){if(e.position!==void 0||e.toOne)return super.delivered(t,e);if(!this.merger)return this.#s(e);
 let s=d();if(t===this.next){let i=this.current?.confirmed,r=!e.route.patterns.some(a=>i?.has(`${e.tenant}:${a}`)),o=this.
@@ -489,12 +489,12 @@ splice(0))t?e.reject(t):e.resolve({done:!0,value:void 0});this.#c(t)}}};function
 getUint16(r(2)),h=f=>B(n.subarray(r(f),i)),c=o(),l={first:(c&1)!==0,synced:(c&2)!==0,counts:(c&4)!==0,tenant:h(a()),pattern:h(
 a()),members:[],channels:[]};for(let f=a();f>0;f--)if(l.counts)l.channels.push({channel:h(a()),members:s.getUint32(r(4))});else{
 let p=o();p>1&&U();let m={channel:h(a()),subject:h(o()),here:p===1,since:0,info:""};m.here&&(m.since=Number(s.getBigUint64(
-r(8))),m.info=h(a())),l.members.push(m)}return i!==e&&U(),l}var Es=n=>`${n.verb}:${n.tenant}:${n.verb==="JOIN"?n.channel:n.pattern}`,Ss=n=>n.verb==="WHO"&&n.count,$e=({holders:n,waiting:t})=>n.
+r(8))),m.info=h(a())),l.members.push(m)}return i!==e&&U(),l}var _s=n=>`${n.verb}:${n.tenant}:${n.verb==="JOIN"?n.channel:n.pattern}`,Ss=n=>n.verb==="WHO"&&n.count,$e=({holders:n,waiting:t})=>n.
 length>t.size,Ft=class{asking=new Set;#t=new Map;#e;constructor(t){this.#e=t}get#s(){return[this.#e.current,this.#e.next].
 filter(t=>t!==void 0)}async join(t,e){let s=new Dt(t,e,this);return await this.add(s),s}async watch(t,e,s){P("the object\
  of options",s,"count onChange");let{count:i=!1,onChange:r}=s;typeof i!="boolean"&&y("count must be true or false"),r&&typeof r!=
 "function"&&y("onChange must be a function");let o=new Gt(t,e,this,s);return await this.add(o),o}async add(t){let{current:e,
-leaving:s,over:i}=this.#e;if(i)throw i;let r=Es(t),o=this.#t.get(r)??ni(t,r);if(o.counting&&!Ss(t))throw new u("bad_opti\
+leaving:s,over:i}=this.#e;if(i)throw i;let r=_s(t),o=this.#t.get(r)??ni(t,r);if(o.counting&&!Ss(t))throw new u("bad_opti\
 on","the client counts the members of this pattern, and can only do that",o.about);this.#t.set(r,o),o.holders.push(t),t.
 verb==="WHO"&&(t.watch=o.watch);let a=new Promise((h,c)=>{o.waiting.set(t,{resolve:h,reject:c})});this.#l(o);for(let h of this.#s)
 !o.on.has(h)&&!(s&&h===e)&&this.#o(h,o);return a}async restore(t){await Promise.all([...this.#t.values()].map(e=>this.#o(
@@ -502,7 +502,7 @@ t,e)))}hasSynced(t){return[...this.#t.values()].every(({watch:e,on:s})=>!e||!s.h
 return e?.alive===!0&&t.watch.hasSynced(e)}frame(t,e,s,i){this.#n(t,Ts(e,s,i))}#n(t,e){let s=this.#t.get(`WHO:${e.tenant}\
 :${e.pattern}`);s?.watch?.take(t,this.#e.current,e,s.counting),s&&this.#l(s)}follow(){let{current:t}=this.#e;for(let e of this.#t.
 values())t&&e.watch?.follow(t),this.#l(e)}ended(t,e,s){let i=this.#t.get(s);!i||e!=="no_presence"||(this.#c(t,i),this.#l(
-i))}async leave(t){let e=this.#t.get(Es(t)),s=e?.holders.indexOf(t)??-1;if(!e||s<0||(e.holders.splice(s,1),e.holders.length>
+i))}async leave(t){let e=this.#t.get(_s(t)),s=e?.holders.indexOf(t)??-1;if(!e||s<0||(e.holders.splice(s,1),e.holders.length>
 0))return;let i=this.#r(e);await(this.#e.suspected&&i.length>0?Promise.race(i):Promise.all(i))}leaveAll(){for(let t of this.#t.
 values())t.verb==="JOIN"&&this.#i(t)}end(t,e){for(let{key:s,holders:i,waiting:r}of this.#t.values()){this.#t.delete(s);for(let o of i)
 o.end(t);for(let{reject:o}of r.values())o(t??e)}}#i({key:t,name:e,undo:s,on:i,watch:r}){return this.#s.flatMap(o=>{let a=i.
@@ -511,18 +511,18 @@ key),this.#i(t)}#o(t,e){e.on.set(t,"wanted");let s=this.#a(t,e).finally(()=>this
 s),s}async#a(t,e){let{verb:s,name:i,key:r,about:o,on:a,counting:h}=e,c=()=>this.#t.get(r)===e,{settings:l,events:f}=this.#e;
 try{await t.featured,await t.ending.get(`${e.undo}:${i}`);for(let p=2;;p++){if(!t.alive||!c())return;if(!t.features?.includes(
 "presence"))throw new u("no_presence","the edge has none",o);a.set(t,"sent"),e.watch?.begin(t);try{await t.request(s,i,h?
-":count":"");break}catch(m){let{code:w}=m;if(w!=="try_later"||!$e(e))throw m;p===2&&f.emit("subscriptionError",{..._s(e),
+":count":"");break}catch(m){let{code:w}=m;if(w!=="try_later"||!$e(e))throw m;p===2&&f.emit("subscriptionError",{...Es(e),
 code:w})}if(!c())return;a.set(t,"wanted"),await t.postpone(r,T(p,l))}if(!c())return;t.postponed.delete(r),a.set(t,"held"),
 this.#l(e)}catch(p){let m=$(p,"internal","a fault of this client");m.code!=="disconnected"&&c()&&this.#h(t,e,m)}}#h(t,e,s){
 let{holders:i,waiting:r,on:o,key:a}=e,{suspected:h,next:c,current:l}=this.#e,{code:f}=s;if(f==="no_presence"&&$e(e)){for(let[
 p,{reject:m}]of r)i.splice(i.indexOf(p),1),m(s);r.clear(),this.#c(t,e),this.#e.events.emit("edgeError",{code:f,detail:a})}else
 h&&t===c&&l&&o.get(l)==="held"?t.fail(s):this.#f(e,s)}#c(t,{on:e,watch:s}){e.delete(t),s?.end(t)}#f(t,e){this.#r(t),$e(t)&&
-this.#e.events.emit("subscriptionError",{..._s(t),...e.told});for(let s of t.holders)s.end(e);for(let{reject:s}of t.waiting.
+this.#e.events.emit("subscriptionError",{...Es(t),...e.told});for(let s of t.holders)s.end(e);for(let{reject:s}of t.waiting.
 values())s(e)}#l(t){let{holders:e,waiting:s,on:i}=t;for(let r of[...e])(r.verb==="WHO"?this.isSynced(r):this.#s.some(a=>i.
 get(a)==="held"))&&s.has(r)?(s.get(r)?.resolve(),s.delete(r),r.verb==="WHO"&&r.opened()):r.verb==="WHO"&&r.update()}};function ni(n,t){
 let{verb:e,tenant:s}=n,i=[];return{verb:e,undo:e==="WHO"?"UNWHO":"LEAVE",name:t.slice(e.length+1),key:t,about:e==="WHO"?
 {tenant:s,pattern:n.pattern}:{tenant:s,channel:n.channel},holders:i,waiting:new Map,on:new WeakMap,watch:e==="WHO"?new zt(
-i):void 0,counting:Ss(n)}}var _s=({about:n})=>({pattern:"",...n});var Ht=globalThis,ii=Ht.Deno!==void 0||Ht.process?.versions?.node!==void 0,$s=!ii&&(Ht.document!==void 0||Ht.WorkerGlobalScope!==
+i):void 0,counting:Ss(n)}}var Es=({about:n})=>({pattern:"",...n});var Ht=globalThis,ii=Ht.Deno!==void 0||Ht.process?.versions?.node!==void 0,$s=!ii&&(Ht.document!==void 0||Ht.WorkerGlobalScope!==
 void 0);var ri=32<<20,Os=(n,t,e)=>e>t&&n[t]<32,Kt=class{#t;#e=[];#s=0;constructor(t=ri){this.#t=t}get held(){return this.#s}push(t,e){
 let s=0;if(!(this.#s>0&&(s=this.#n(t,e),this.#s>0))){for(;t.length-s>=4;){let i=s+4+this.#o(t,s);if(i>t.length)break;e(t,
 s+4,i),s=i}s<t.length&&this.#i(t.slice(s))}}#n(t,e){let s=0;if(this.#s<4&&(s=Math.min(4-this.#s,t.length),this.#i(t.slice(
@@ -538,7 +538,7 @@ f(),r=setTimeout(f,ai)});for(let c of i)c!==a&&Jt(c);let h=a.closed.then(({close
 clearTimeout(r),s.removeEventListener("abort",o)}}async function hi(n,t,e){let s=await n.createBidirectionalStream(),i=new K,
 r=new Oe(s.writable.getWriter()),o=s.readable.getReader(),a,h,c=ci(n);r.send(`AUTH:${e}`);let l=new Kt,f=(w,b,k)=>{if(Os(
 w,b,k))return i.frame(w,b,k);let v=B(w.subarray(b,k));if(h)return i.line(v);let g=qe(v);g.kind==="OK:AUTH"?h={transport:"\
-webtransport",fragile:$s,start:_=>i.start(_),send:_=>r.send(_),sent:()=>r.sent,probe:c,close:()=>{r.close().then(()=>Jt(
+webtransport",fragile:$s,start:E=>i.start(E),send:E=>r.send(E),sent:()=>r.sent,probe:c,close:()=>{r.close().then(()=>Jt(
 n))}}:g.kind==="ERR"&&(a??=z(v.slice(4))??new u(g.code))},p=async()=>{let{value:w,done:b}=await o.read();return w&&(i.bytes(),
 l.push(w,f)),!b},m;for(;!h;)if(!await p().catch(b=>{if(b instanceof u)throw b;return!1}))throw a??fi(await t);return(async()=>{
 try{for(;await p(););}catch(k){k instanceof u&&(m=k)}r.close();let w={error:m},b=t.then(k=>w=k);m||await I(As,b),Jt(n),i.
@@ -557,7 +557,7 @@ settings,{transports:o=r.transports,fallbackAfter:a=r.fallbackAfter}=i,h=o.filte
 t));h.length===0&&y("there is no WebTransport here, not for http:// addresses, and not through a proxy");let c=h.filter(
 f=>!this.#e.has(f));if(c.length===0)throw new u("protocol_not_allowed");this.#t.get(t)===c[1]&&c.reverse();let l=await R(
 s,r.connectTimeout,f=>this.#s(c,t,e,a,f));return this.#t.set(t,l.transport),l}#s(t,e,s,i,r){return new Promise((o,a)=>{let h,
-c=0,l=0,f,p=!1,m=()=>{p=!0,clearTimeout(h)},w=()=>{clearTimeout(h);let b=t[l++];if(!b||p)return;let k=b==="websocket"?_t:
+c=0,l=0,f,p=!1,m=()=>{p=!0,clearTimeout(h)},w=()=>{clearTimeout(h);let b=t[l++];if(!b||p)return;let k=b==="websocket"?Et:
 Ps;c++,k({edge:e,token:s,signal:r},this.settings).then(v=>{if(p)return ui(v);m(),o(v)},v=>{c--;let g=$(v,"unreachable","\
 the edge does not answer");if(g.code==="protocol_not_allowed"&&this.#e.add(b),(!f||X(g)>X(f))&&(f=g),!Ns.test(g.code)&&l<
 t.length)return w();!Ns.test(g.code)&&c>0&&!Q(g)||(m(),a(f))}),l<t.length&&(h=setTimeout(w,i))};r.addEventListener("abor\
@@ -669,4 +669,4 @@ ok){let r=i[0]==="<"?"":i.slice(0,200),o=`${e} answers with HTTP status ${s.stat
 status}`)?new q(o):new Error(o)}try{return JSON.parse(i)}catch{y(`${e} answers with ${i[0]==="<"?"a page":"a text"}, not\
  with a token as JSON`)}};async function Ti(n){let t=n.body?.getReader();if(!t)return n.text();let e=new TextDecoder,s="";
 for(;;){let{done:i,value:r}=await t.read();if(i)return s;if(s+=e.decode(r,{stream:!0}),s.length>65536)return t.cancel(),
-s.slice(0,65536)}}var Ei=(n,t)=>js(Nt,n,t,Rs);return Ks(_i);})();
+s.slice(0,65536)}}var _i=(n,t)=>js(Nt,n,t,Rs);return Ks(Ei);})();

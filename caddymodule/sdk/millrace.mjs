@@ -10,7 +10,7 @@ retryAfter=s.retryAfter}},se=n=>n.replace(/\p{Cc}/gu," ");function Cs(n){return(
 "unavailable":"unreachable",{origin:i}=new URL(n.replace(/^ws/,"http")),r=t<500?"it is not a Millrace edge":"no edge ans\
 wers behind it";return new u(s,`${i} answers with HTTP status ${t}, ${r}`,{status:t,retryAfter:e})}var Q=({code:n,status:t=500})=>n===
 "unreachable"&&t<500,Z=class extends Error{name="LoggedOutError"};function $(n,t,e){return n instanceof u?n:new u(t,e,{cause:n})}
-function E(n){return new u("disconnected","no connection to an edge",n===void 0?{}:{cause:n})}var d=()=>performance.now(),L=n=>n.reason??Object.assign(new Error("the signal was aborted"),{name:"AbortError"});function x(n){
+function _(n){return new u("disconnected","no connection to an edge",n===void 0?{}:{cause:n})}var d=()=>performance.now(),L=n=>n.reason??Object.assign(new Error("the signal was aborted"),{name:"AbortError"});function x(n){
 if(n.aborted)throw L(n)}function S(n,t,e=new Set){return new Promise((s,i)=>{let r=()=>{clearTimeout(h),t.removeEventListener(
 "abort",o),e.delete(a)},o=()=>{r(),i(L(t))},a=()=>{r(),s()},h=setTimeout(a,n);e.add(a),t.addEventListener("abort",o),t.aborted&&
 o()})}async function I(n,...t){let e,s=new Promise(i=>{e=setTimeout(i,n)});await Promise.race([s,...t]).catch(()=>{}),clearTimeout(
@@ -22,15 +22,15 @@ ort",i))})}function T(n,t){return n<=1?0:Math.random()*Math.min(t.maxBackOff,t.m
 length;for(;e>0&&this.#t[e-1]>t;)e--;return this.#t[e-1]!==t&&this.#t.splice(e,0,t),this.#t[0]===t}turn(t){return new Promise(
 e=>{this.#e.set(t,e)})}leave(t){let e=this.#t.indexOf(t);e>=0&&this.#t.splice(e,1),this.#e.delete(t),this.#e.get(this.#t[0])?.()}},
 Le=new WeakMap;async function je(n,t,e,s,i){let r=e.length>0;ne=ne+1>>>0;let o=ne,a=t(o),h=!1,c=Le.get(n)??new ie;Le.set(
-n,c);let l=new AbortController,f=setTimeout(()=>l.abort(E()),Ds),p;try{for(let m=2;;m++){p=await zs(n,c,o,r,s,l.signal,i);
+n,c);let l=new AbortController,f=setTimeout(()=>l.abort(_()),Ds),p;try{for(let m=2;;m++){p=await zs(n,c,o,r,s,l.signal,i);
 try{let w=qs(p,a,o,i);return c.leave(o),await M(w,l.signal)}catch(w){let{code:b}=w,k=b==="disconnected";if(h||=k||b==="u\
 nconfirmed",x(l.signal),!(h&&r&&(k||Ws.has(b))))throw w;k||await S(T(m,n.settings),l.signal)}}}catch(m){throw h?new u("o\
 utcome_unknown","no edge has said whether the message is stored",{...i,cause:m}):m}finally{clearTimeout(f),c.leave(o),p?.
-confirms?.settle(o)}}async function qs(n,t,e,s){if(!n.alive||!n.confirms)throw E();let i=n.confirms.add(e,t.length,s);return n.
+confirms?.settle(o)}}async function qs(n,t,e,s){if(!n.alive||!n.confirms)throw _();let i=n.confirms.add(e,t.length,s);return n.
 send(t),i}async function zs(n,t,e,s,i,r,o){for(;;){if(n.over)throw n.over;let a=t.enter(e);if(n.held){await M(Promise.resolve(
 n.whenOpen(()=>{})),r);continue}let h=n.out;if(h?.alive)if(h.features===void 0)await M(h.featured,r);else{if(!h.features.
 includes("history")&&!(i&&h.features.includes("work_queue")))throw new u("no_history","the edge has no histories, and co\
-nfirms nothing",o);if(a)return h;await M(t.turn(e),r)}else{if(!s)throw E();await M(n.changed(),r)}}}var Ce,De,re=1024,Gs=["PING","PONG","RECONNECT","OK:AUTH"];function C(n){return Ce??=new TextEncoder,Ce.encode(n)}function B(n){
+nfirms nothing",o);if(a)return h;await M(t.turn(e),r)}else{if(!s)throw _();await M(n.changed(),r)}}}var Ce,De,re=1024,Gs=["PING","PONG","RECONNECT","OK:AUTH"];function C(n){return Ce??=new TextEncoder,Ce.encode(n)}function B(n){
 De??=new TextDecoder("utf-8",{fatal:!0,ignoreBOM:!0});try{return De.decode(n)}catch(t){throw new u("protocol","not UTF-8",
 {cause:t})}}var Fs=new Map([["unauthorized",4401],["token_expired",4401],["forbidden",4403],["token_revoked",4403],["tok\
 en_unverifiable",1013],["closed_by_operator",1013],["internal",1011],["slow_consumer",4429]]);function q(n,t){let[e,s,...i]=n.
@@ -49,7 +49,7 @@ reject:r,size:e,about:s})})}note(t,e){t<=Ks||t<this.#s||(this.#n=t>this.#s?e:thi
 get(t);if(s&&e(s,s.about),this.#t.delete(t),this.#t.size===0)for(let i of this.#e.splice(0))i()}error(t,e,s){let i=/^PUB:(\d+)$/.
 exec(e)?.[1];return i===void 0?!1:(this.settle(Number(i),(r,o)=>r.reject(new u(t,s&&rt(s,`PUB:${o.tenant}:${o.channel}`),
 o))),!0)}get owed(){return this.#t.size>0}idle(){return this.#t.size===0?Promise.resolve():new Promise(t=>{this.#e.push(
-t)})}fail(){for(let t of[...this.#t.keys()])this.settle(t,e=>e.reject(E()))}};function N(n,t,e){t!==void 0&&typeof t!==e&&y(`${n} must be a ${e}`)}function y(n){throw new u("bad_option",n)}var Js=/^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::([a-z_]+))?$/,Xs=/^OK:PUB:(0|[1-9]\d{0,9})(?::([^:]+))?$/;function ze(n){
+t)})}fail(){for(let t of[...this.#t.keys()])this.settle(t,e=>e.reject(_()))}};function N(n,t,e){t!==void 0&&typeof t!==e&&y(`${n} must be a ${e}`)}function y(n){throw new u("bad_option",n)}var Js=/^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::([a-z_]+))?$/,Xs=/^OK:PUB:(0|[1-9]\d{0,9})(?::([^:]+))?$/;function ze(n){
 let[,t,e="",s="",i="",r]=Js.exec(n)??[];if(t&&tt(i)){let h={kind:t,tenant:e,pattern:s,position:i};if(t==="OK:RSUB")return/^(complete|gap)$/.
 test(`${r}`)?{...h,how:r}:void 0;if(r===void 0||t==="GAP")return r?{...h,reason:r}:h}let[,o,a]=Xs.exec(n)??[];if(!(o===void 0||
 Number(o)>4294967295||a!==void 0&&!tt(a)))return a===void 0?{kind:"OK:PUB",id:Number(o)}:{kind:"OK:PUB",id:Number(o),position:a}}
@@ -208,11 +208,11 @@ behind);await I(xt,Promise.all([...n.subscriber.asking,...n.presences?.asking??[
 let h=[...t.asked].map(c=>t.leave(c));await I(xt,t.ended,Promise.allSettled([...h,t.ping(),t.confirms?.idle()])),await o,
 r()&&n.promote(),n.leaving=!1}var H=class{#t;#e=[];start(t){let e=this.#e;this.#e=[],this.#t=t;for(let s of e)s(t)}bytes(){this.#t?.bytes()}line(t){this.#t?
 this.#t.line(t):this.#e.push(e=>e.line(t))}frame(t,e,s){this.#t?this.#t.frame(t,e,s):this.#e.push(i=>i.frame(t,e,s))}ended(t){
-this.#t?this.#t.ended(t):this.#e.push(e=>e.ended(t)),this.bytes=this.frame=this.line=this.ended=()=>{}}};var ns=1<<20,mn=1e3;async function Et({edge:n,token:t,signal:e},s){let{paths:i,runtime:r}=s,{promise:o,resolve:a,reject:h}=gn(),
+this.#t?this.#t.ended(t):this.#e.push(e=>e.ended(t)),this.bytes=this.frame=this.line=this.ended=()=>{}}};var ns=1<<20,mn=1e3;async function _t({edge:n,token:t,signal:e},s){let{paths:i,runtime:r}=s,{promise:o,resolve:a,reject:h}=gn(),
 c=new H,l=!1,f=await r.socket(n.replace("http","ws")+i.webSocket,t,s,{refused(g){l=!0,h(g)},bytes:()=>c.bytes()});f.binaryType!==
 "nodebuffer"&&(f.binaryType="arraybuffer");let p=()=>f.terminate?f.terminate():f.close(),m=()=>{h(L(e)),p()};e.addEventListener(
 "abort",m),e.aborted&&m();let w=!1,b,k;f.onerror=({error:g})=>{b=g},f.onopen=()=>{if(f.protocol==="refusal.v1"){f.onmessage=
-({data:g})=>{let[,_,it]=/^ERR:([a-z_]+)(?::(.*?))?(?::connection=.*)?$/s.exec(String(g))??[];_&&(l=!0,h(new u(_,it)))};return}
+({data:g})=>{let[,E,it]=/^ERR:([a-z_]+)(?::(.*?))?(?::connection=.*)?$/s.exec(String(g))??[];E&&(l=!0,h(new u(E,it)))};return}
 w=!0,e.removeEventListener("abort",m),a({transport:"websocket",fragile:!1,start:g=>c.start(g),send:g=>w&&f.send(g),sent:()=>w&&
 f.bufferedAmount>ns?v():void 0,probe(){},close(){f.close(1e3),k??=setTimeout(()=>{p(),c.ended({})},mn)}})},f.onclose=({code:g})=>{
 clearTimeout(k),w?(w=!1,c.ended({closeCode:g})):l||wn(n,s,e,b).then(h,h),e.removeEventListener("abort",m)},f.onmessage=({
@@ -222,7 +222,7 @@ g=>setTimeout(g,5))}return o}async function wn(n,t,e,s){let{status:i,pong:r}=awa
 n,i):r?new u("refused","the edge refuses the WebSocket"):new u("unreachable",`no WebSocket at ${n}${t.paths.webSocket}`,
 {cause:s})}function gn(){let n,t;return{promise:new Promise((s,i)=>{n=s,t=i}),resolve:n,reject:t}}var K=class{settings;constructor(t){this.settings=t}canWebTransport(t){return!1}forget(){}noteSilent(t,e=!1){}async open(t,e,s,i){
 let{transports:r,connectTimeout:o}=this.settings;return r.includes("websocket")||y('WebTransport: add import "@millrace/\
-client/webtransport"'),R(s,o,a=>Et({edge:t,token:e,signal:a},this.settings))}};function J({code:n,status:t}){return t&&n===
+client/webtransport"'),R(s,o,a=>_t({edge:t,token:e,signal:a},this.settings))}};function J({code:n,status:t}){return t&&n===
 "unreachable"?1.5:["unreachable","timeout","refused","protocol_not_allowed"].indexOf(n)>>>0}var bn=1e4;async function is(n,t,e,s){n.reconnecting=!0,n.lose();for(let i of n.subscriber.interests.all)i.confirmed=!1;
 n.events.emit("disconnected",{...n.place,error:e}),e.code==="token_expired"&&t.token===n.tokens.token&&n.tokens.expire(),
 d()-n.since>bn&&(n.attempts=0);for await(let i of n.searcher.order(t.edge,!1,s)){let r=++n.attempts,o=Math.max(T(r,n.settings),
@@ -233,22 +233,22 @@ n.heard(t),complete:h})}catch(a){if(x(s),!(a instanceof u)||n.searcher.hopeless(
 s===void 0?0:2,a=new Uint8Array(o+4+n.length+t.length+r.length);return o>0&&(a[0]=i?3:2,a[1]=s??0),i&&(new DataView(a.buffer).
 setUint32(2,i.id),a[6]=i.key.length,a.set(i.key,7)),a.set(r,rs(a,rs(a,o,n),t)),a}function rs(n,t,e){n[t++]=e.length>>8,n[t++]=
 e.length;for(let s=0;s<e.length;s++)n[t++]=e.charCodeAt(s);return t}var hs=1,cs=2,fs=4,ls=8,me=24,yn=128,kn=64,vn={4:hs|
-cs|fs|ls,5:7};function be(n,t,e){if(t===e||n[t]===1)return!1;let s=vn[n[t]];return s===void 0||t+1<e&&(n[t+1]&~s)!==0}var _t=class{#t=new st;#e=new st;#s=new st;#n={};decode(t,e,s){
-let i=g=>{g>s&&U()},r=g=>(i(g+2),t[g]<<8|t[g+1]);(e===s||t[e]===5||be(t,e,s))&&U();let o,a="",h,c=0,l=g=>{i(e+2);let _=e+
-2;return e=_+t[e+1]-1,e-_>=g&&U(),i(e+1),_};if(t[e]===4){if(c=r(e)&255,c===0&&U(),e++,c&hs&&(i(e+1+me),o=xn(t,e+1),e+=me),
+cs|fs|ls,5:7};function be(n,t,e){if(t===e||n[t]===1)return!1;let s=vn[n[t]];return s===void 0||t+1<e&&(n[t+1]&~s)!==0}var Et=class{#t=new st;#e=new st;#s=new st;#n={};decode(t,e,s){
+let i=g=>{g>s&&U()},r=g=>(i(g+2),t[g]<<8|t[g+1]);(e===s||t[e]===5||be(t,e,s))&&U();let o,a="",h,c=0,l=g=>{i(e+2);let E=e+
+2;return e=E+t[e+1]-1,e-E>=g&&U(),i(e+1),E};if(t[e]===4){if(c=r(e)&255,c===0&&U(),e++,c&hs&&(i(e+1+me),o=xn(t,e+1),e+=me),
 c&cs){let g=l(yn);a=this.#s.of(t,g,e+1,()=>B(t.subarray(g,e+1)))}c&ls&&(h=t.slice(l(kn),e+1))}let f=o!==void 0,p=e+3+r(e+
 1),m=p+2+r(p),w=m+4;i(w);let b=w+r(m)*65536+r(m+2);(r(b)===0||f&&r(b)!==1)&&U();let k=this.#t.of(t,e+1,m,()=>[B(t.subarray(
 e+3,p)),B(t.subarray(p+2,m))]),v=this.#n;return v.tenant=k[0],v.channel=k[1],v.payload=t.subarray(w,b),v.route=this.#e.of(
-t,b,s,()=>{let g=[],_=b+2;for(let it=r(b);it>0;it--){let te=_+2+r(_);i(te),g.push(B(t.subarray(_+2,te))),_=te}return _!==
+t,b,s,()=>{let g=[],E=b+2;for(let it=r(b);it>0;it--){let te=E+2+r(E);i(te),g.push(B(t.subarray(E+2,te))),E=te}return E!==
 s&&U(),{patterns:Object.freeze(g),note:void 0}}),v.position=o,v.sender=a,v.toOne=(c&fs)!==0,v.own=h,v}};function xn(n,t){
 let e=new DataView(n.buffer,n.byteOffset+t,me);return`${os(e,0)}${os(e,4)}.${as(e,8)}.${as(e,16)}`}var os=(n,t)=>n.getUint32(
 t).toString(16).padStart(8,"0");function as(n,t){let e=n.getUint32(t);return e<2097152?String(e*4294967296+n.getUint32(t+
-4)):String(n.getBigUint64(t))}function U(){throw new u("protocol","a broken frame")}var Tn=256,En=1024,st=class{#t=[];of(t,e,s,i){
-let r=0;for(let c=e;c<s;c++)r=Math.imul(r,31)+t[c]|0;let o=(r^r>>>8)&Tn-1,a=this.#t[o];if(a&&_n(a.bytes,t,e,s))return a.
-value;let h=i();return s-e<=En&&(this.#t[o]={bytes:t.slice(e,s),value:h}),h}};function _n(n,t,e,s){if(n.length!==s-e)return!1;
+4)):String(n.getBigUint64(t))}function U(){throw new u("protocol","a broken frame")}var Tn=256,_n=1024,st=class{#t=[];of(t,e,s,i){
+let r=0;for(let c=e;c<s;c++)r=Math.imul(r,31)+t[c]|0;let o=(r^r>>>8)&Tn-1,a=this.#t[o];if(a&&En(a.bytes,t,e,s))return a.
+value;let h=i();return s-e<=_n&&(this.#t[o]={bytes:t.slice(e,s),value:h}),h}};function En(n,t,e,s){if(n.length!==s-e)return!1;
 for(let i=0;i<n.length;i++)if(n[i]!==t[e+i])return!1;return!0}var St=class{#t=new Map;add(t,e){let s=this.#t.get(t);s?s.push(e):this.#t.set(t,[e])}answer(t,e){let s=this.#t.get(t),i=s?.
 shift();return i?(s?.length===0&&this.#t.delete(t),e(i),!0):!1}get owed(){for(let t of this.#t.keys())if(!/^(RSUB|AGAIN):/.
-test(t))return!0;return!1}reject(t){let e=[...this.#t.values()].flat();this.#t.clear();for(let s of e)s.reject(t)}};var $t=class{edge;transport;token;begun=d();asked=new Set;confirmed=new Set;postponed=new Set;drains=!1;alive=!0;link;features;featured;ending=new Map;confirms;error;ended;#t;#e;#s;#n=new _t;#i=new St;#r;#o=[];#a=new Set;#h=new dt;#c=!1;#f=!0;#l=!0;#u;constructor(t,e,s,i,r){
+test(t))return!0;return!1}reject(t){let e=[...this.#t.values()].flat();this.#t.clear();for(let s of e)s.reject(t)}};var $t=class{edge;transport;token;begun=d();asked=new Set;confirmed=new Set;postponed=new Set;drains=!1;alive=!0;link;features;featured;ending=new Map;confirms;error;ended;#t;#e;#s;#n=new Et;#i=new St;#r;#o=[];#a=new Set;#h=new dt;#c=!1;#f=!0;#l=!0;#u;constructor(t,e,s,i,r){
 this.edge=t,this.transport=e.transport,this.token=s,this.#t=e,this.confirms=i.confirms(),this.#e=i;let o=this;this.#s=i.
 watch({get unanswered(){return o.#o[0]},get unreadSince(){return o.#h.waits(o.lastByte)},get owed(){return o.#i.owed||o.
 confirms?.owed===!0},pingFirst:e.fragile?t+r.paths.ping:void 0,ask:()=>{this.ping().catch(()=>{})},probe:()=>e.probe(),silent:()=>this.#e.
@@ -262,18 +262,18 @@ return this.alive&&this.send(i+s),r}resume(t,e){let s=this.#d(`RSUB:${t}`);retur
 s}leave(t,e="UNSUB"){let s=`${e}:${t}`,r=this.request(e,t).catch(()=>{}).then(()=>{this.ending.get(s)===r&&this.ending.delete(
 s)});return this.ending.set(s,r),r}resumed(t){this.#i.answer(`RSUB:${t}`,e=>e.resolve())}postpone(t,e){this.postponed.add(
 t);let s=`AGAIN:${t}`,i=setTimeout(()=>this.#i.answer(s,r=>r.resolve()),e);return this.#d(s).finally(()=>clearTimeout(i))}#d(t){
-return new Promise((e,s)=>{this.alive?this.#i.add(t,{resolve:e,reject:s}):s(E())})}forget(t){return this.confirmed.delete(
-t),this.postponed.delete(t),this.#i.answer(`AGAIN:${t}`,e=>e.reject(E())),this.asked.delete(t)}ping(){return new Promise(
-(t,e)=>{if(!this.alive)return e(E());let s=this.#h.mark();this.#o.push({at:d(),sendTime:this.#h.sendTime(s),mark:s,resolve:t,
+return new Promise((e,s)=>{this.alive?this.#i.add(t,{resolve:e,reject:s}):s(_())})}forget(t){return this.confirmed.delete(
+t),this.postponed.delete(t),this.#i.answer(`AGAIN:${t}`,e=>e.reject(_())),this.asked.delete(t)}ping(){return new Promise(
+(t,e)=>{if(!this.alive)return e(_());let s=this.#h.mark();this.#o.push({at:d(),sendTime:this.#h.sendTime(s),mark:s,resolve:t,
 reject:e}),this.#t.send("PING"),this.#s.probe(),this.#o.length===1&&this.#s.arm()})}publish(t,e){this.confirms?.note(t.length,
 e);let s=this.#h.publish(t.length,d());this.#t.send(t),s&&this.#s.arm();let i=this.#t.sent();return i&&new Promise(r=>{let o=()=>{
 this.#a.delete(o),r()};this.#a.add(o),i.then(o,o)})}awake(t){this.#s.awake(t)}handTo(t){this.#e=t,this.#s.stop(),this.#i.
-reject(E()),this.confirms?.fail();for(let e of this.#o)e.reject(E());for(let e of this.#a)e()}tell(t){this.#t.send(t)}send(t){
+reject(_()),this.confirms?.fail();for(let e of this.#o)e.reject(_());for(let e of this.#a)e()}tell(t){this.#t.send(t)}send(t){
 let e=this.#h.request(t.length,d(),this.lastByte);this.#t.send(t),e&&this.#s.arm()}takeUnread(){return this.#h.take()}close(){
-return this.alive&&(this.#b(E()),this.#t.close()),this.ended}#p(){let t=d();this.#s.arrived(t),this.#s.active(t)}#m(t){t===
+return this.alive&&(this.#b(_()),this.#t.close()),this.ended}#p(){let t=d();this.#s.arrived(t),this.#s.active(t)}#m(t){t===
 "PONG"?this.#s.arrived(d()):this.#p();let e=oe(t);if(!e)return this.#e.line(this,t);if(e.kind==="OK"){let s=`${e.tenant}\
 :${e.pattern}`;if(this.#i.answer(`${e.verb}:${s}`,i=>i.resolve())&&e.verb==="SUB"&&(this.confirmed.add(s),this.postponed.
-delete(s)),e.verb==="UNSUB")for(;this.#i.answer(`RSUB:${s}`,i=>i.reject(E())););}else if(e.kind==="ERR")this.#y(e.code,e.
+delete(s)),e.verb==="UNSUB")for(;this.#i.answer(`RSUB:${s}`,i=>i.reject(_())););}else if(e.kind==="ERR")this.#y(e.code,e.
 detail,t.slice(4),e);else if(e.kind==="PING")this.#t.send("PONG");else if(e.kind==="PONG"){let s=this.#o.shift();if(!s)return;
 let i=d()-s.at;this.#h.proven(s.mark,d()),s.resolve(i),this.#s.ponged(i),this.#e.roundTrip(i)}else e.kind==="RECONNECT"&&
 !this.drains?(this.drains=!0,this.#e.draining(this)):e.kind==="FEATURES"?this.#w(e.features.split(",")):e.kind==="LINK"&&
@@ -287,7 +287,7 @@ e protocol"))}fail(t){this.#b(t),this.#t.close(),this.#c&&this.#e.lost(this,t)}#
 return;let s=this.#u===void 0?void 0:q(this.#u,t),i=t===4401?"token_expired":t===4403?"token_revoked":"disconnected",r=s?.
 code!=="slow_consumer"||t===4429,o="the connection has ended";if(t===1009){o="a message was too large";let h=this.confirms?.
 tooLarge();h&&(this.#h.told(),this.#e.errorLine(this,"payload_too_large",`PUB:${h.tenant}:${h.channel}`))}let a=s&&r?s:e??
-new u(i,o,{closeCode:t});this.#b(a),this.#c&&this.#e.lost(this,a)}#b(t){this.alive=!1,this.error=t,this.#s.stop();let e=E(
+new u(i,o,{closeCode:t});this.#b(a),this.#c&&this.#e.lost(this,a)}#b(t){this.alive=!1,this.error=t,this.#s.stop();let e=_(
 t);this.#r(),this.#i.reject(e),this.confirms?.fail();for(let s of this.#o)s.reject(e);this.#o=[]}};var ye=/^(logged_out|ip_not|origin_not|client_not|tls_required|token_revoked|bad_option)/,Sn=/^(unauthorized|token_expired|region_not|protocol_not)/,
 $n=5,On=6e4,Ot=class{#t;#e;#s;#n;dialer;#i=[];#r=new Map;#o;#a=!1;#h=!1;#c=0;#f=0;#l=new Map;drained=new Set;constructor(t,e,s,i,r){
 this.#t=t,this.#e=e,this.#s=s,this.#n=i,this.dialer=r}async first(t){await M(this.#s.get(),t),this.#i=await this.#n.edges(
@@ -315,12 +315,12 @@ ke in e&&Object.assign(s,{[ke]:!0});let i=this.#t.get(t)??new Set;return this.#t
 this.#e.push([t,e])>An&&this.#e.shift(),this.#s||this.#i()}async#i(){this.#s=!0,await null;for(let t=this.#e.shift();t;t=
 this.#e.shift()){let e=[...this.#t.get(t[0])??[]];e.every(s=>ke in s)&&this.#n.event(t[0],t[1]);for(let s of e)try{await s(
 t[1])}catch(i){X(i)}}this.#s=!1}};function X(n){queueMicrotask(()=>{throw n})}var Mn="https://github.com/millrace/millrace/blob/main/docs/errors.md#",Pn={publishError:"",publishUnknown:"outcome_unkn\
-own",subscriptionError:"",edgeError:"",gap:"gap",queueFull:"queue_full",slowConsumer:"slow_consumer",limited:"limited",connecting:"",
-closed:""},Mt=class{#t;#e=new Set;constructor(t=console){this.#t=t}event(t,e){let{error:s,code:i,tenant:r,pattern:o,channel:a,
-detail:h,cause:c,before:l,...f}=e,p=Pn[t];if(p===void 0||t==="closed"&&!s)return;let m=Object.entries(f).flatMap(([k,v])=>v===
-void 0?[]:`${k} ${v}`),w={...r&&{tenant:r},...a&&{channel:a},...o&&{pattern:o}},b=s??new u(p||i,h??m.join(", "),w);this.
-say(`${p?"":`${t}: `}${b.message}`,b.code,t)}say(t,e,s=""){let i=s+e;if(!(this.#e.has(i)||this.#e.size>99)){this.#e.add(
-i);try{this.#t?.warn(`millrace: ${t} ${Mn}${e}`)}catch{}}}};var Pt={options:"",socket:(n,t,{webSocket:e=WebSocket})=>new e(n,["llps.v1","refusal.v1",`at.${t}`]),fetch:(n,t,e)=>fetch(
+own",subscriptionError:"",edgeError:"",gap:"gap",queueFull:"queue_full",discarded:"queue_full",slowConsumer:"slow_consum\
+er",limited:"limited",connecting:"",closed:""},Mt=class{#t;#e=new Set;constructor(t=console){this.#t=t}event(t,e){let{error:s,
+code:i,tenant:r,pattern:o,channel:a,detail:h,cause:c,before:l,...f}=e,p=Pn[t];if(p===void 0||t==="closed"&&!s)return;let m=Object.
+entries(f).flatMap(([k,v])=>v===void 0?[]:`${k} ${v}`),w={...r&&{tenant:r},...a&&{channel:a},...o&&{pattern:o}},b=s??new u(
+p||i,h??m.join(", "),w);this.say(`${p?"":`${t}: `}${b.message}`,b.code,t)}say(t,e,s=""){let i=s+e;if(!(this.#e.has(i)||this.#e.
+size>99)){this.#e.add(i);try{this.#t?.warn(`millrace: ${t} ${Mn}${e}`)}catch{}}}};var Pt={options:"",socket:(n,t,{webSocket:e=WebSocket})=>new e(n,["llps.v1","refusal.v1",`at.${t}`]),fetch:(n,t,e)=>fetch(
 n,e),proxied:()=>!1};function Nt(n,t="access"){let e=t==="access"?"AT_":"MT_";if(typeof n=="string"&&n.startsWith(e)&&/^[\w.~+-]{4,512}$/.test(
 n))return n;let s=O()?.secret(n,t)??"this does not";throw new u("bad_option",`the ${t} token begins with ${e}: ${s}`)}var Nn=["drop-oldest","drop-newest","end"],ds=["webtransport","websocket"];function W(n,t,e,s=0){return t!==void 0&&!(Number.
 isFinite(t)&&t>=s&&t<2**31)&&y(`${n} must be a number below 2^31${s<0?"":", 0 or more"}, not ${JSON.stringify(t)}`),t||e}
@@ -349,7 +349,7 @@ this.presences?.frame(t,e,s,i)}line(t,e){this.histories?.line(t,e)}linked(){let{
 !e||t===void 0||t===this.#t||(this.#t=t,this.events.emit(t?"linkUp":"linkDown",{edge:e}))}reportUnread(t){let e=t.takeUnread(),
 {edge:s,transport:i}=t;e>0&&this.events.emit("publishUnknown",{edge:s,transport:i,count:e})}get waits(){return this.#e.size>
 0}hurry(){for(let t of[...this.#e])t()}heard(t){return t.lastByte}pause(t,e){return S(t,e,this.#e)}get out(){return this.
-current}publishConnection(){if(this.over)throw this.over;let{out:t}=this;if(!t?.alive)throw E();return t}get held(){return!1}whenOpen(t){
+current}publishConnection(){if(this.over)throw this.over;let{out:t}=this;if(!t?.alive)throw _();return t}get held(){return!1}whenOpen(t){
 return t()}};function ws(n){if(typeof n=="number")return n;let t=/^(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(n);if(!t){let r='exp\
 iresIn is seconds, or a duration such as "1h30m" or "90s"';throw new u("bad_option",r)}let[e=0,s=0,i=0]=t.slice(1).map(r=>Number(
 r??0));return(e*60+s)*60+i}var In=2**31-1,gs=1e3,Rn="token expiresIn expires_in expiresAt expires_at tokenId token_id clamped";function Bn(n,t){return n===
@@ -412,7 +412,7 @@ if(clearTimeout(this.#a),this.#i)return;let{nextDue:t}=this.late;if(t===void 0){
 ()=>{for(let e of this.late.due(d()))this.#e(e);this.#f()},Math.max(1,t-d()))}delivered(t,e){if(e.position!==void 0)return;
 if(e.toOne)return this.#e(e);let s=this.late.nextDue===void 0,i=this.late.fromTrail(e,d());i&&this.#e(i),s&&this.#f()}woke(t){
 for(let s of t.asked)t.request("UNSUB",s).catch(()=>{});let e=()=>this.#c();t.ping().then(e,e)}lost(){this.#c()}silent(){
-return!1}line(){}presence(){}draining(){}errorLine(){}roundTrip(){}linked(){}};var Ee=6e4,Wn=60*Ee,qn=2*Ee,zn=1e4,Gn=2e3;function ks(n,t){return Math.min((4+2*t)*Ee*2**n,Wn)}var Lt=class{#t;#e=0;#s;#n;#i;constructor(t){
+return!1}line(){}presence(){}draining(){}errorLine(){}roundTrip(){}linked(){}};var _e=6e4,Wn=60*_e,qn=2*_e,zn=1e4,Gn=2e3;function ks(n,t){return Math.min((4+2*t)*_e*2**n,Wn)}var Lt=class{#t;#e=0;#s;#n;#i;constructor(t){
 this.#t=t}follow(t){clearTimeout(this.#n),t.transport==="webtransport"?(this.stop(),this.#n=setTimeout(()=>{this.#e=0},qn)):
 !this.#s&&this.#r(t)&&this.#o(ks(this.#e,Math.random()))}soon(){let{current:t}=this.#t;t&&this.#r(t)&&this.#o(Math.random()*
 Gn,!1)}stop(){this.#i?.abort(),this.#i=void 0,clearTimeout(this.#s),clearTimeout(this.#n),this.#s=void 0}#r({transport:t,
@@ -453,8 +453,8 @@ try{e(t())}catch(i){s(i)}})}):t()}openGate(t){this.publishOn=t;let e=this.gate??
 let{current:e,next:s,trail:i}=this;this.#e?.(),this.#t.stop();for(let o of[e,s])o&&(t||o===this.suspected)&&this.reportUnread(
 o);let r=[e?.close(),s?.close(),i?.stop()];return this.openGate(void 0),t&&(this.#r(),i?.flush()),r}};var Ct=class{tenant;channel;ended;verb="JOIN";#t;#e;constructor(t,e,s){this.tenant=t,this.channel=e,this.#t=s,this.ended=
 new Promise(i=>{this.#e=i})}async leave(){this.end(void 0),await this.#t.leave(this)}[Symbol.asyncDispose](){return this.
-leave()}end(t){this.#e(t)}};var Dt=(n,t)=>n===t||typeof n=="object"&&typeof t=="object"&&n.text===t.text,_e=n=>n.includes(":"),Wt=class{members=new Map;counts=new Map;get(t){
-return _e(t)?this.members.get(t):this.counts.get(t)??0}count({channel:t,members:e}){e>0?this.counts.set(t,e):this.counts.
+leave()}end(t){this.#e(t)}};var Dt=(n,t)=>n===t||typeof n=="object"&&typeof t=="object"&&n.text===t.text,Ee=n=>n.includes(":"),Wt=class{members=new Map;counts=new Map;get(t){
+return Ee(t)?this.members.get(t):this.counts.get(t)??0}count({channel:t,members:e}){e>0?this.counts.set(t,e):this.counts.
 delete(t)}put(t,e){let{channel:s,subject:i,here:r,since:o,info:a}=e,h=this.members.size;if(r){let l={channel:s,subject:i,
 info:Hn(a),since:new Date(o)};this.members.set(t,{member:l,text:`${o} ${a}`})}else this.members.delete(t);let c=(this.counts.
 get(s)??0)+this.members.size-h;this.count({channel:s,members:c})}};function Hn(n){try{return n?JSON.parse(n):void 0}catch{
@@ -480,7 +480,7 @@ asyncIterator](){let t=!1;return{next:()=>{let e=t?void 0:this.#f();if(e)return 
 s):Promise.resolve({done:t,value:void 0})},return:async()=>(t=!0,await this.close(),{done:t,value:void 0})}}#f(){for(let[
 t,e]of this.#s){this.#s.delete(t);let s=this.watch.get(t);if(typeof s=="number")return{type:"counts",channel:t,count:s};
 let{member:i}=s??e;return{type:s?e?"changed":"joined":"left",channel:i.channel,member:i}}}note(t,e,s){this.#r=!0,!(!this.#i||
-!(_e(t)?!this.count:this.count||s))&&(this.#s.has(t)?Dt(this.#s.get(t),this.watch.get(t))&&this.#s.delete(t):this.#s.set(
+!(Ee(t)?!this.count:this.count||s))&&(this.#s.has(t)?Dt(this.#s.get(t),this.watch.get(t))&&this.#s.delete(t):this.#s.set(
 t,e))}opened(){this.#i=this.#o=!0,this.#r=!1}update(){for(;this.#n.length>0;){let s=this.#f();if(!s)break;this.#n.shift()?.
 resolve({done:!1,value:s})}let{synced:t}=this,e=this.#a&&!this.#h;if(this.#i&&!e&&(this.#r||t!==this.#o))try{this.#e?.(this)}catch(s){
 X(s)}this.#r=!1,this.#o=t}end(t){if(!this.#a){this.#a=!0,this.#h=t,t||this.#s.clear(),this.update();for(let e of this.#n.
@@ -488,12 +488,12 @@ splice(0))t?e.reject(t):e.resolve({done:!0,value:void 0});this.#c(t)}}};function
 getUint16(r(2)),h=f=>B(n.subarray(r(f),i)),c=o(),l={first:(c&1)!==0,synced:(c&2)!==0,counts:(c&4)!==0,tenant:h(a()),pattern:h(
 a()),members:[],channels:[]};for(let f=a();f>0;f--)if(l.counts)l.channels.push({channel:h(a()),members:s.getUint32(r(4))});else{
 let p=o();p>1&&U();let m={channel:h(a()),subject:h(o()),here:p===1,since:0,info:""};m.here&&(m.since=Number(s.getBigUint64(
-r(8))),m.info=h(a())),l.members.push(m)}return i!==e&&U(),l}var Ts=n=>`${n.verb}:${n.tenant}:${n.verb==="JOIN"?n.channel:n.pattern}`,_s=n=>n.verb==="WHO"&&n.count,Se=({holders:n,waiting:t})=>n.
+r(8))),m.info=h(a())),l.members.push(m)}return i!==e&&U(),l}var Ts=n=>`${n.verb}:${n.tenant}:${n.verb==="JOIN"?n.channel:n.pattern}`,Es=n=>n.verb==="WHO"&&n.count,Se=({holders:n,waiting:t})=>n.
 length>t.size,Gt=class{asking=new Set;#t=new Map;#e;constructor(t){this.#e=t}get#s(){return[this.#e.current,this.#e.next].
 filter(t=>t!==void 0)}async join(t,e){let s=new Ct(t,e,this);return await this.add(s),s}async watch(t,e,s){P("the object\
  of options",s,"count onChange");let{count:i=!1,onChange:r}=s;typeof i!="boolean"&&y("count must be true or false"),r&&typeof r!=
 "function"&&y("onChange must be a function");let o=new zt(t,e,this,s);return await this.add(o),o}async add(t){let{current:e,
-leaving:s,over:i}=this.#e;if(i)throw i;let r=Ts(t),o=this.#t.get(r)??Jn(t,r);if(o.counting&&!_s(t))throw new u("bad_opti\
+leaving:s,over:i}=this.#e;if(i)throw i;let r=Ts(t),o=this.#t.get(r)??Jn(t,r);if(o.counting&&!Es(t))throw new u("bad_opti\
 on","the client counts the members of this pattern, and can only do that",o.about);this.#t.set(r,o),o.holders.push(t),t.
 verb==="WHO"&&(t.watch=o.watch);let a=new Promise((h,c)=>{o.waiting.set(t,{resolve:h,reject:c})});this.#l(o);for(let h of this.#s)
 !o.on.has(h)&&!(s&&h===e)&&this.#o(h,o);return a}async restore(t){await Promise.all([...this.#t.values()].map(e=>this.#o(
@@ -510,18 +510,18 @@ key),this.#i(t)}#o(t,e){e.on.set(t,"wanted");let s=this.#a(t,e).finally(()=>this
 s),s}async#a(t,e){let{verb:s,name:i,key:r,about:o,on:a,counting:h}=e,c=()=>this.#t.get(r)===e,{settings:l,events:f}=this.#e;
 try{await t.featured,await t.ending.get(`${e.undo}:${i}`);for(let p=2;;p++){if(!t.alive||!c())return;if(!t.features?.includes(
 "presence"))throw new u("no_presence","the edge has none",o);a.set(t,"sent"),e.watch?.begin(t);try{await t.request(s,i,h?
-":count":"");break}catch(m){let{code:w}=m;if(w!=="try_later"||!Se(e))throw m;p===2&&f.emit("subscriptionError",{...Es(e),
+":count":"");break}catch(m){let{code:w}=m;if(w!=="try_later"||!Se(e))throw m;p===2&&f.emit("subscriptionError",{..._s(e),
 code:w})}if(!c())return;a.set(t,"wanted"),await t.postpone(r,T(p,l))}if(!c())return;t.postponed.delete(r),a.set(t,"held"),
 this.#l(e)}catch(p){let m=$(p,"internal","a fault of this client");m.code!=="disconnected"&&c()&&this.#h(t,e,m)}}#h(t,e,s){
 let{holders:i,waiting:r,on:o,key:a}=e,{suspected:h,next:c,current:l}=this.#e,{code:f}=s;if(f==="no_presence"&&Se(e)){for(let[
 p,{reject:m}]of r)i.splice(i.indexOf(p),1),m(s);r.clear(),this.#c(t,e),this.#e.events.emit("edgeError",{code:f,detail:a})}else
 h&&t===c&&l&&o.get(l)==="held"?t.fail(s):this.#f(e,s)}#c(t,{on:e,watch:s}){e.delete(t),s?.end(t)}#f(t,e){this.#r(t),Se(t)&&
-this.#e.events.emit("subscriptionError",{...Es(t),...e.told});for(let s of t.holders)s.end(e);for(let{reject:s}of t.waiting.
+this.#e.events.emit("subscriptionError",{..._s(t),...e.told});for(let s of t.holders)s.end(e);for(let{reject:s}of t.waiting.
 values())s(e)}#l(t){let{holders:e,waiting:s,on:i}=t;for(let r of[...e])(r.verb==="WHO"?this.isSynced(r):this.#s.some(a=>i.
 get(a)==="held"))&&s.has(r)?(s.get(r)?.resolve(),s.delete(r),r.verb==="WHO"&&r.opened()):r.verb==="WHO"&&r.update()}};function Jn(n,t){
 let{verb:e,tenant:s}=n,i=[];return{verb:e,undo:e==="WHO"?"UNWHO":"LEAVE",name:t.slice(e.length+1),key:t,about:e==="WHO"?
 {tenant:s,pattern:n.pattern}:{tenant:s,channel:n.channel},holders:i,waiting:new Map,on:new WeakMap,watch:e==="WHO"?new qt(
-i):void 0,counting:_s(n)}}var Es=({about:n})=>({pattern:"",...n});var Ft=globalThis,Xn=Ft.Deno!==void 0||Ft.process?.versions?.node!==void 0,Ss=!Xn&&(Ft.document!==void 0||Ft.WorkerGlobalScope!==
+i):void 0,counting:Es(n)}}var _s=({about:n})=>({pattern:"",...n});var Ft=globalThis,Xn=Ft.Deno!==void 0||Ft.process?.versions?.node!==void 0,Ss=!Xn&&(Ft.document!==void 0||Ft.WorkerGlobalScope!==
 void 0);var Vn=32<<20,$s=(n,t,e)=>e>t&&n[t]<32,Ht=class{#t;#e=[];#s=0;constructor(t=Vn){this.#t=t}get held(){return this.#s}push(t,e){
 let s=0;if(!(this.#s>0&&(s=this.#n(t,e),this.#s>0))){for(;t.length-s>=4;){let i=s+4+this.#o(t,s);if(i>t.length)break;e(t,
 s+4,i),s=i}s<t.length&&this.#i(t.slice(s))}}#n(t,e){let s=0;if(this.#s<4&&(s=Math.min(4-this.#s,t.length),this.#i(t.slice(
@@ -537,7 +537,7 @@ f(),r=setTimeout(f,Zn)});for(let c of i)c!==a&&Kt(c);let h=a.closed.then(({close
 clearTimeout(r),s.removeEventListener("abort",o)}}async function Qn(n,t,e){let s=await n.createBidirectionalStream(),i=new H,
 r=new $e(s.writable.getWriter()),o=s.readable.getReader(),a,h,c=ti(n);r.send(`AUTH:${e}`);let l=new Ht,f=(w,b,k)=>{if($s(
 w,b,k))return i.frame(w,b,k);let v=B(w.subarray(b,k));if(h)return i.line(v);let g=We(v);g.kind==="OK:AUTH"?h={transport:"\
-webtransport",fragile:Ss,start:_=>i.start(_),send:_=>r.send(_),sent:()=>r.sent,probe:c,close:()=>{r.close().then(()=>Kt(
+webtransport",fragile:Ss,start:E=>i.start(E),send:E=>r.send(E),sent:()=>r.sent,probe:c,close:()=>{r.close().then(()=>Kt(
 n))}}:g.kind==="ERR"&&(a??=q(v.slice(4))??new u(g.code))},p=async()=>{let{value:w,done:b}=await o.read();return w&&(i.bytes(),
 l.push(w,f)),!b},m;for(;!h;)if(!await p().catch(b=>{if(b instanceof u)throw b;return!1}))throw a??ei(await t);return(async()=>{
 try{for(;await p(););}catch(k){k instanceof u&&(m=k)}r.close();let w={error:m},b=t.then(k=>w=k);m||await I(Os,b),Kt(n),i.
@@ -556,7 +556,7 @@ settings,{transports:o=r.transports,fallbackAfter:a=r.fallbackAfter}=i,h=o.filte
 t));h.length===0&&y("there is no WebTransport here, not for http:// addresses, and not through a proxy");let c=h.filter(
 f=>!this.#e.has(f));if(c.length===0)throw new u("protocol_not_allowed");this.#t.get(t)===c[1]&&c.reverse();let l=await R(
 s,r.connectTimeout,f=>this.#s(c,t,e,a,f));return this.#t.set(t,l.transport),l}#s(t,e,s,i,r){return new Promise((o,a)=>{let h,
-c=0,l=0,f,p=!1,m=()=>{p=!0,clearTimeout(h)},w=()=>{clearTimeout(h);let b=t[l++];if(!b||p)return;let k=b==="websocket"?Et:
+c=0,l=0,f,p=!1,m=()=>{p=!0,clearTimeout(h)},w=()=>{clearTimeout(h);let b=t[l++];if(!b||p)return;let k=b==="websocket"?_t:
 Ms;c++,k({edge:e,token:s,signal:r},this.settings).then(v=>{if(p)return ni(v);m(),o(v)},v=>{c--;let g=$(v,"unreachable","\
 the edge does not answer");if(g.code==="protocol_not_allowed"&&this.#e.add(b),(!f||J(g)>J(f))&&(f=g),!Ps.test(g.code)&&l<
 t.length)return w();!Ps.test(g.code)&&c>0&&!Q(g)||(m(),a(f))}),l<t.length&&(h=setTimeout(w,i))};r.addEventListener("abor\

@@ -920,12 +920,12 @@ i);zo in t&&Object.assign(o,{[zo]:!0});let r=this.#e.get(e)??new Set;return this
 this.#t.push([e,t])>Ic&&this.#t.shift(),this.#n||this.#r()}async#r(){this.#n=!0,await null;for(let e=this.#t.shift();e;e=
 this.#t.shift()){let t=[...this.#e.get(e[0])??[]];t.every(o=>zo in o)&&this.#o.event(e[0],e[1]);for(let o of t)try{await o(
 e[1])}catch(r){ft(r)}}this.#n=!1}};function ft(n){queueMicrotask(()=>{throw n})}var Rc="https://github.com/millrace/millrace/blob/main/docs/errors.md#",Nc={publishError:"",publishUnknown:"outcome_unkn\
-own",subscriptionError:"",edgeError:"",gap:"gap",queueFull:"queue_full",slowConsumer:"slow_consumer",limited:"limited",connecting:"",
-closed:""},kn=class{#e;#t=new Set;constructor(e=console){this.#e=e}event(e,t){let{error:o,code:r,tenant:i,pattern:a,channel:l,
-detail:c,cause:u,before:d,...h}=t,f=Nc[e];if(f===void 0||e==="closed"&&!o)return;let p=Object.entries(h).flatMap(([_,b])=>b===
-void 0?[]:`${_} ${b}`),m={...i&&{tenant:i},...l&&{channel:l},...a&&{pattern:a}},w=o??new k(f||r,c??p.join(", "),m);this.
-say(`${f?"":`${e}: `}${w.message}`,w.code,e)}say(e,t,o=""){let r=o+t;if(!(this.#t.has(r)||this.#t.size>99)){this.#t.add(
-r);try{this.#e?.warn(`millrace: ${e} ${Rc}${t}`)}catch{}}}};var xn={options:"",socket:(n,e,{webSocket:t=WebSocket})=>new t(n,["llps.v1","refusal.v1",`at.${e}`]),fetch:(n,e,t)=>fetch(
+own",subscriptionError:"",edgeError:"",gap:"gap",queueFull:"queue_full",discarded:"queue_full",slowConsumer:"slow_consum\
+er",limited:"limited",connecting:"",closed:""},kn=class{#e;#t=new Set;constructor(e=console){this.#e=e}event(e,t){let{error:o,
+code:r,tenant:i,pattern:a,channel:l,detail:c,cause:u,before:d,...h}=t,f=Nc[e];if(f===void 0||e==="closed"&&!o)return;let p=Object.
+entries(h).flatMap(([_,b])=>b===void 0?[]:`${_} ${b}`),m={...i&&{tenant:i},...l&&{channel:l},...a&&{pattern:a}},w=o??new k(
+f||r,c??p.join(", "),m);this.say(`${f?"":`${e}: `}${w.message}`,w.code,e)}say(e,t,o=""){let r=o+t;if(!(this.#t.has(r)||this.#t.
+size>99)){this.#t.add(r);try{this.#e?.warn(`millrace: ${e} ${Rc}${t}`)}catch{}}}};var xn={options:"",socket:(n,e,{webSocket:t=WebSocket})=>new t(n,["llps.v1","refusal.v1",`at.${e}`]),fetch:(n,e,t)=>fetch(
 n,t),proxied:()=>!1};function Sn(n,e="access"){let t=e==="access"?"AT_":"MT_";if(typeof n=="string"&&n.startsWith(t)&&/^[\w.~+-]{4,512}$/.test(
 n))return n;let o=we()?.secret(n,e)??"this does not";throw new k("bad_option",`the ${e} token begins with ${t}: ${o}`)}var Dc=["drop-oldest","drop-newest","end"],bi=["webtransport","websocket"];function Ye(n,e,t,o=0){return e!==void 0&&!(Number.
 isFinite(e)&&e>=o&&e<2**31)&&I(`${n} must be a number below 2^31${o<0?"":", 0 or more"}, not ${JSON.stringify(e)}`),e||t}

@@ -15,6 +15,7 @@ const loud: { readonly [event: string]: string } = {
   edgeError: "",
   gap: "gap",
   queueFull: "queue_full",
+  discarded: "queue_full",
   slowConsumer: "slow_consumer",
   limited: "limited",
   connecting: "",
