@@ -152,7 +152,7 @@ func reloadsKept(t *testing.T) (n float64) {
 	return n
 }
 
-// watch notes how to find out whether an app of the configuration in force is still there.
+// watch notes how to find out whether an app of the current configuration is still there.
 func watch[T any](t *testing.T, alive map[string][]func() bool, name string) {
 	t.Helper()
 	module, err := caddy.ActiveContext().App(name)

@@ -84,7 +84,7 @@ func TestUnknownRequests(t *testing.T) {
 		expect(sites, "edge.test", "/status", 204, "")
 		expect(sites, "edge.test", "/page", 200, "a page")
 		expect(sites, "other.test", "/header", 200, "")
-		expect(sites, "other.test", "/unknown", 200, "") // which is none of our sites
+		expect(sites, "other.test", "/unknown", 200, "") // which is not one of our sites
 		expect(sites, "other.test", "/page", 200, "a page")
 		for _, host := range []string{"127.0.0.1", "third.test", ""} {
 			expect(sites, host, "/ready", 421, `"misdirected_request"`)

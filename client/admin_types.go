@@ -28,7 +28,7 @@ type IssueRequest struct {
 	// 1,024 bytes, such as a struct, a map or json.RawMessage. nil: nothing.
 	Info any
 
-	// One of these is required. ExpiresIn is a second or more, a fraction of which is cut off, and does not
+	// One of these is required. ExpiresIn is a second or more, without fractions, and does not
 	// depend on the clock of this machine; more than 24 hours means 24 hours. ExpiresAt is at most 24 hours
 	// ahead by the clock of the edge.
 	ExpiresIn time.Duration

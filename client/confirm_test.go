@@ -220,7 +220,7 @@ func TestConfirm(t *testing.T) {
 }
 
 // Once an attempt is unknown, only a position or ErrOutcomeUnknown ends the publish, whatever comes later: the error
-// is none that an application may take for a proof that it was not stored.
+// is not to be taken by an application for a proof that it was not stored.
 func TestPublishStaysUnknown(t *testing.T) {
 	certain := []error{ErrHistoryUnavailable, ErrTryLater, ErrPermissionDenied, ErrPayloadTooLarge, ErrNoHistory, ErrTokenRevoked, ErrClosed, ErrDisconnected}
 	for name, test := range map[string]struct {

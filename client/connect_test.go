@@ -105,7 +105,7 @@ func TestConnectTriesEdges(t *testing.T) {
 		{"the next, as one drains", errDraining, nil, nil, edgeB},
 		{"the next, as the region is wrong", errRegion, nil, nil, edgeB},
 		{"the next, as one is no edge", errNoEdge, nil, nil, edgeB},
-		{"what an edge says, not a server that is none", errNoEdge, errDraining, ErrDraining, edgeB},
+		{"what an edge says, not another server", errNoEdge, errDraining, ErrDraining, edgeB},
 		{"the next, as one does not know the token yet", errBadToken, nil, nil, edgeB},
 		{"not the next, as the address is wrong", errForbiddenIP, nil, ErrIPNotAllowed, edgeA},
 		{"not the next, as the client is not allowed", errClosedAt9, nil, ErrClientNotAllowed, edgeA},

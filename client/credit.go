@@ -94,13 +94,13 @@ func (s *Subscription) tellRoom() {
 	}
 }
 
-// tellDropped has the loop tell of a message that the queue had no room for. It does not wait.
+// tellDropped has the loop report a message that the queue had no room for. It does not wait.
 func (s *Subscription) tellDropped() {
 	s.dropped.Add(1)
 	s.tellLost()
 }
 
-// tellDiscarded has the loop tell of messages to one connection that were thrown away. It does not wait.
+// tellDiscarded has the loop report messages to one connection that were thrown away. It does not wait.
 func (s *Subscription) tellDiscarded(n int) {
 	if n > 0 {
 		s.discarded.Add(int64(n))

@@ -33,7 +33,7 @@ type decoder struct {
 	lists            map[string][]string // by their bytes
 }
 
-// maxNames bounds what a decoder remembers. Beyond it, it starts anew.
+// maxNames bounds what a decoder remembers. Beyond it, it starts over.
 const maxNames = 1024
 
 func newDecoder() *decoder {

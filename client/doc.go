@@ -65,7 +65,7 @@
 //		…
 //	}
 //
-// Both go on after each loss of the connection: nobody is seen to leave who has not left.
+// Both go on after each loss of the connection: a reconnect does not show as leaving.
 //
 // # Connections come and go
 //

@@ -6,10 +6,10 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// feed is what a connection has told of a WHO.
+// feed is what a connection has reported for a WHO.
 type feed struct {
 	all   *roster // what is true; nil: it has yet to come
-	begun *roster // what has come since it began anew, until all has come; nil: nothing
+	begun *roster // what has come since it started over, until all has come; nil: nothing
 }
 
 // readPresence takes a presence frame. It is called by the reading goroutine.
@@ -90,7 +90,7 @@ func (c *Client) handlePresence(from *conn, p *wire.Presence) {
 func (c *Client) feedFrom(conn *conn, s *standing) {
 	s.source = conn
 	s.view.show(conn.holds[s].feed.all)
-	s.stands()
+	s.confirm()
 }
 
 // unfeed shows what another connection brings in place of one that is left or lost.

@@ -40,7 +40,7 @@ func (f *futureCase) message(t *testing.T) []byte {
 	return b
 }
 
-// event is what the application is told of it; nil: nothing.
+// event is what the application hears about it; nil: nothing.
 func (f *futureCase) event() Event {
 	e := f.Expect.Event
 	switch e.Name {

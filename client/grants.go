@@ -9,7 +9,7 @@ import (
 )
 
 // checkGrants refuses a History that no Subscribe for the same tenant contains, which nobody could read. said is
-// about a Presence of that kind: it is of use, but seldom meant. Rules that are none, and those with groups, are
+// about a Presence of that kind: it is of use, but seldom meant. Invalid rules, and those with groups, are
 // the edge's to judge.
 func checkGrants(grants []Grant) (said string, err error) {
 	for i, g := range grants {

@@ -52,7 +52,7 @@ func After(position string) From {
 //
 // The token needs the right to read the past, and the edge a history that contains the
 // whole pattern, else the error is ErrNoHistory. Without that right, and on an edge
-// without any history, the subscription goes on with what comes from now on, and Gap says
+// markUnsupported any history, the subscription goes on with what comes from now on, and Gap says
 // so. A client has one subscription with a history for each pattern, and no other
 // subscription for it.
 func WithHistory(from From) SubscribeOption {
@@ -68,7 +68,7 @@ type history struct {
 	on     *conn     // whose messages it takes; nil: none
 	plain  bool      // on has no such history: it has a subscription without one
 	begun  bool      // on has brought a message, or said how far there is none
-	told   bool      // on has told of a gap at its place
+	told   bool      // on has reported a gap at its place
 	paused bool      // its queue is full
 
 	// The loop's.
@@ -183,7 +183,7 @@ func (r *router) of(s *Subscription) *interest {
 }
 
 // reach takes a line of an edge that says how far an interest has come: OK:RSUB, AT and GAP
-// keep their place among the messages. It returns whether the line tells of a gap that was not
+// keep their place among the messages. It returns whether the line reports a gap that was not
 // told before: GAP stands before what follows it, and OK:RSUB says again that there was one.
 func (r *router) reach(c *conn, l wire.ServerLine) (gap bool) {
 	r.mu.Lock()
@@ -216,7 +216,7 @@ func (r *router) reach(c *conn, l wire.ServerLine) (gap bool) {
 	return gap
 }
 
-// untoldGap removes and returns the first gap that the application has not been told of, or nil.
+// untoldGap removes and returns the first gap that the application has not been notified of, or nil.
 func (r *router) untoldGap() Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -231,7 +231,7 @@ func (r *router) untoldGap() Event {
 // hasHistory reports whether there is a subscription with a history.
 func (r *router) hasHistory() bool { return r.hasAny(true) }
 
-// hasPlain reports whether there is a subscription without a history, of which a loss of the
+// hasPlain reports whether there is a subscription without a history, where a loss of the
 // connection loses messages.
 func (r *router) hasPlain() bool { return r.hasAny(false) }
 

@@ -278,7 +278,7 @@ func TestHistoryQueue(t *testing.T) {
 	})
 }
 
-// The edge tells of a gap among the messages that a full queue has when the queue is full already.
+// The edge reports a gap among the messages that a full queue has when the queue is full already.
 func TestHistoryQueueGap(t *testing.T) {
 	bubble(t, "History queue gap", func(t *testing.T, w *world) {
 		w.next(withHistories)
@@ -296,7 +296,7 @@ func TestHistoryQueueGap(t *testing.T) {
 	})
 }
 
-// An application that closes the client at the first message after a gap is still told of the gap.
+// An application that closes the client at the first message after a gap is still notified of the gap.
 func TestGapBeforeTheEnd(t *testing.T) {
 	bubble(t, "Gap before the end", func(t *testing.T, w *world) {
 		w.next(withHistories)

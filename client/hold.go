@@ -11,7 +11,7 @@ type hold struct {
 	state   holdState
 	attempt int       // for back-off
 	at      time.Time // of holdPostponed: when to ask again
-	told    bool      // the application was told of try_later
+	told    bool      // the application got try_later
 	feed    feed
 }
 
@@ -53,7 +53,7 @@ func (c *Client) hold(conn *conn, s *standing) {
 	case conn.presence:
 		c.ask(conn, s, h)
 	default:
-		c.without(conn, s, h)
+		c.markUnsupported(conn, s, h)
 	}
 }
 
@@ -85,10 +85,10 @@ func (c *Client) standingAnswered(from *conn, s *standing, h *hold, code Code) {
 	case code == "":
 		h.state = holdHas
 		if s.verb == wire.VerbJoin {
-			s.stands()
+			s.confirm()
 		}
 	case code == Code(wire.CodeNoPresence):
-		c.without(from, s, h)
+		c.markUnsupported(from, s, h)
 	case code == Code(wire.CodeTryLater) && s.acked:
 		c.postponeStanding(from, s, h)
 	default:
@@ -103,9 +103,9 @@ func (c *Client) standingAnswered(from *conn, s *standing, h *hold, code Code) {
 	}
 }
 
-// without notes that the edge of a connection does not have a standing. One that another edge
+// markUnsupported notes that the edge of a connection does not have a standing. One that another edge
 // has had is kept: the next edge may have it.
-func (c *Client) without(from *conn, s *standing, h *hold) {
+func (c *Client) markUnsupported(from *conn, s *standing, h *hold) {
 	if !s.acked {
 		c.refuseStanding(from, s, s.withoutError())
 		return
@@ -162,7 +162,7 @@ func (c *Client) standingRefused(from *conn, word string, k key, code Code) bool
 			}
 			from.holds[s] = &hold{}
 			c.unfeedStanding(from, s)
-			c.without(from, s, from.holds[s])
+			c.markUnsupported(from, s, from.holds[s])
 			return true
 		}
 	}

@@ -65,7 +65,7 @@ func TestCredit(t *testing.T) {
 		done <- struct{}{}
 		wantLines(t, l, "SUB:t:x", "CREDIT:t:x:1", "CREDIT:t:x:1")
 	})
-	jobsOf(t, "anew on the next connection, and not for a history", func(t *testing.T, w *world, c *Client, l *fakeLink) {
+	jobsOf(t, "again on the next connection, and not for a history", func(t *testing.T, w *world, c *Client, l *fakeLink) {
 		mustSubscribe(t, c, "x")
 		l.end(1001)
 		event[Reconnected](w)

@@ -120,7 +120,7 @@ func TestJoin(t *testing.T) {
 			{Tenant: "t", Pattern: "room.*", Code: "permission_denied", Text: "the token may see who is present in t only in hall, not in room.*"},
 		} {
 			if !slices.Contains(got, want) {
-				t.Errorf("told of %+v, want %+v", got, want)
+				t.Errorf("notified of %+v, want %+v", got, want)
 			}
 		}
 		<-m.Done()

@@ -67,7 +67,7 @@ func (c *Client) featuresKnown(from *conn, histories, presence bool) {
 	}
 }
 
-// emitLink tells of a change of the link that the current connection's edge has to others.
+// emitLink reports a change of the link that the current connection's edge has to others.
 func (c *Client) emitLink() {
 	if c.current == nil || c.current.asks || c.current.linkDown == c.linkDown {
 		return

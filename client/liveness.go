@@ -27,7 +27,7 @@ func later(a, b time.Time) time.Time {
 }
 
 // heard is when a connection brought something last, or the machine woke: limits
-// begin anew then.
+// start over then.
 func (c *Client) heard(conn *conn) time.Time { return later(conn.link.heard(), c.wokeAt) }
 
 // steady reports whether a connection can be judged by its rhythm and its round trips:

@@ -22,7 +22,7 @@ type move struct {
 	search
 	reason Reason
 	// tentative: it is given up if the next connection does not get all subscriptions,
-	// and nobody is told of it before.
+	// and nobody is notified of it before.
 	tentative bool
 
 	publishBy time.Time // publishes wait until then; zero: they do not wait

@@ -9,12 +9,12 @@ import (
 const fullEvery = time.Second
 
 // overflow collects the subscriptions that dropped messages, or threw them away, so that the loop
-// tells of each once a second at most.
+// reports each once a second at most.
 type overflow struct {
 	wake chan struct{}
 
 	mu    sync.Mutex
-	subs  []*Subscription // lost something that nobody was told of
+	subs  []*Subscription // lost something that nobody was notified of
 	ended []*Subscription // by the policy EndOnFull, and the edge has not heard of it
 	full  []*Subscription // with a history, whose queues are full; the edge has not heard of it
 	read  []*Subscription // of these, those that were read since
@@ -120,7 +120,7 @@ func (o *overflow) tell(now time.Time) (events []Event, next time.Time) {
 		}
 		o.told[s] = now
 		s.flagged.Store(false)
-		if n := s.dropped.Swap(0); n > 0 { // else the event before has told of it
+		if n := s.dropped.Swap(0); n > 0 { // else the event before has reported it
 			events = append(events, QueueFull{s.key.tenant, s.key.pattern, int(n)})
 		}
 		if n := s.discarded.Swap(0); n > 0 {

@@ -20,7 +20,7 @@ func newPiled(d *delivery, to []string, of digest) *piledDelivery {
 func (p *piledDelivery) size() int { return len(p.payload) + 256 }
 
 // beginMerge starts a move from the current connection, or the search for another one beside
-// a suspect one. Its notes are good for life.
+// a suspect one. Its notes expire after life.
 func (r *router) beginMerge(life time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -30,9 +30,9 @@ import (
 //	next swallow           the next links over WebTransport leave all unanswered
 //	next plain             the next edges have no histories
 //	1 stores 6 7           link 1 brings messages of a history, whose payloads are their numbers
-//	1 caught 7             link 1 answers RSUB: there is nothing more behind the position 7, of which
+//	1 caught 7             link 1 answers RSUB: there is nothing more behind the position 7, for
 //	                       scripts write @7; 1 caught 7 gap: and something is missing
-//	1 gap 7                link 1 tells of a gap before the position 7
+//	1 gap 7                link 1 reports a gap before the position 7
 //	1 first room.1/a -b    link 1 brings the first page of those who are there, see fakeLink.here;
 //	                       1 page, 1 last, 1 all: another one, the last, the only one
 //	1 heard SUB:t:x PING   link 1 has got these lines, and no others
@@ -45,7 +45,7 @@ import (
 //	                       A back: that is over; A slow 2s: it takes so long. A/wt: over WebTransport
 //	over websocket         this is what the client uses
 //	tried in 4m-6m         WebTransport is tried at A after this time; not tried in 3h
-//	got a b~late           the subscription has these messages next, of which b is late; got nothing
+//	got a b~late           the subscription has these messages next, and b is late; got nothing
 //	told Moved B           the application is told this after other events, of the edge B. May be
 //	                       followed by other fields, and by in=1s-2s: it takes so long
 //	silent on Moved        it has not been told this since; quiet: nor else of its connection
@@ -180,7 +180,7 @@ func (s *scene) step(verb string, words []string) {
 		synctest.Wait()
 		for len(s.w.events) > 0 {
 			if e := <-s.w.events; slices.Contains(words, name(e)) {
-				s.t.Errorf("told of %s %+v", name(e), e)
+				s.t.Errorf("notified of %s %+v", name(e), e)
 			}
 		}
 	case "at":
@@ -214,7 +214,7 @@ func (s *scene) step(verb string, words []string) {
 		time.Sleep(span(words[2]))
 		equal(s.t, "tries", s.w.tries(), 0)
 	case "quiet":
-		wantStrings(s.t, "told of", transitionsNow(s.w))
+		wantStrings(s.t, "notified of", transitionsNow(s.w))
 		noError(s.t, s.c.Err())
 	case "alone":
 		equal(s.t, "further links", len(s.w.links), 0)
@@ -405,11 +405,11 @@ func (s *scene) told(event string, words []string) {
 		case "away":
 			word = "Away:" + value
 		case "in":
-			within(s.t, "told of "+event, time.Since(start), value)
+			within(s.t, "notified of "+event, time.Since(start), value)
 			continue
 		}
 		if !strings.Contains(text, positions(word)) {
-			s.t.Errorf("told of %s, want %s", text, word)
+			s.t.Errorf("notified of %s, want %s", text, word)
 		}
 	}
 }

@@ -69,7 +69,7 @@ type Presence struct {
 
 // Presence watches who has joined the channels that the pattern matches, and returns when all
 // of them are known. It goes on after each loss of the connection and in each move, without a
-// change that is none: what it shows then is compared with what it showed before. An empty
+// change of nothing: what it shows then is compared with what it showed before. An empty
 // tenant is "~". While there is no connection it waits for one. Those of a client with the same
 // pattern are one on the edge. One without counts cannot be had beside one WithCounts that was
 // there first.
@@ -133,7 +133,7 @@ func (p *Presence) Tenant() string { return p.key.tenant }
 func (p *Presence) Pattern() string { return p.key.pattern }
 
 // Members returns who is present now, by channel and then by subject; nobody WithCounts. It is
-// what the changes lead to that Next has yet to tell of. After the end it is what it was last.
+// what the changes lead to that Next has yet to report. After the end it is what it was last.
 func (p *Presence) Members() []Member {
 	p.view.mu.Lock()
 	defer p.view.mu.Unlock()
@@ -151,7 +151,7 @@ func (p *Presence) Members() []Member {
 }
 
 // Counts returns how many members each channel has that has any. While more changes than the
-// edge can tell of, it may know more than Members.
+// edge can report, it may know more than Members.
 func (p *Presence) Counts() map[string]int {
 	p.view.mu.Lock()
 	defer p.view.mu.Unlock()

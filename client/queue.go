@@ -31,7 +31,7 @@ type queue struct {
 	cursor    cursor
 
 	jobs   jobs
-	lost   int           // messages to one connection that nobody gets, and nobody was told of
+	lost   int           // messages to one connection that nobody gets, and nobody was notified of
 	onRoom func()        // is told that there is to be more credit; must not wait
 	pumped chan struct{} // closed when the pump ends; nil: it did not run
 
@@ -51,7 +51,7 @@ func newHistoryQueue(limit int, policy QueuePolicy, group *sync.WaitGroup, close
 	return q
 }
 
-// newQueue returns a queue of which half is always in the list, if it is full, so that the pump finds out when
+// newQueue returns a queue with half of it always in the list, if it is full, so that the pump finds out when
 // that was read.
 func newQueue(limit int, policy QueuePolicy, group *sync.WaitGroup, closed chan struct{}) *queue {
 	return &queue{
@@ -139,7 +139,7 @@ func (q *queue) put(m Message) {
 // holds q.mu.
 func (q *queue) waiting() int { return len(q.out) + len(q.list) + q.inHand }
 
-// pushStored is push for a message with a position, of which none is dropped.
+// pushStored is push for a message with a position; none of these is dropped.
 func (q *queue) pushStored(m Message, at wire.Position) pushed {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -111,7 +111,7 @@ func TestReconnectTimes(t *testing.T) {
 		if since := time.Since(start); since < 30*time.Second {
 			t.Errorf("30 connections in %v", since)
 		}
-		// A connection that lasts starts anew.
+		// A connection that lasts starts over.
 		time.Sleep(stableAfter)
 		before := time.Now()
 		l.end(1011)

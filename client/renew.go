@@ -42,7 +42,7 @@ func (c *Client) RenewToken(ctx context.Context) error {
 }
 
 // Retry tries to reconnect now, if the client waits for its next attempt; the pauses
-// then begin anew. Otherwise it does nothing. It never fails, and does not wait.
+// then start over. Otherwise it does nothing. It never fails, and does not wait.
 func (c *Client) Retry() {
 	c.post(func() {
 		if c.over || c.retry.at.IsZero() {
@@ -55,7 +55,7 @@ func (c *Client) Retry() {
 // loggedOut ends the client, as the token provider wants it.
 func (c *Client) loggedOut(err *Error) { c.post(func() { c.end(err) }) }
 
-// emitProviderError tells of a token provider that fails, if that is what err is.
+// emitProviderError reports a token provider that fails, if that is what err is.
 func (c *Client) emitProviderError(err *Error) {
 	if err.Code == CodeTokenProvider {
 		c.events.emit(EdgeError{Code: err.Code, Detail: err.Text, Err: err.Err})

@@ -91,10 +91,10 @@ func (c *Client) historyBegun(in *interest) {
 }
 
 // handleReach takes OK:RSUB, AT or GAP, whose position the router has noted. gap says whether it
-// tells of one.
+// reports one.
 func (c *Client) handleReach(from *conn, l wire.ServerLine, gap bool) {
 	if c.over {
-		return // end has told of the gap
+		return // end has reported the gap
 	}
 	if gap { // whatever has become of the connection: the next one goes on behind it
 		c.events.emit(c.router.untoldGap())

@@ -19,8 +19,8 @@ func TestRhythm(t *testing.T) {
 		{"no pauses", []time.Duration{0, 0, 0, 0}, time.Second},
 		{"the longest counts", []time.Duration{ms, 600 * ms, ms, ms}, 1800 * ms},
 		{"slow", slices.Repeat([]time.Duration{7 * time.Second}, 5), unusualMost},
-		{"a longer pause begins anew", []time.Duration{ms, ms, ms, ms, rhythmEnd + 1}, 0},
-		{"a longer pause is none", []time.Duration{ms, rhythmEnd + 1, ms, ms, ms, ms}, time.Second},
+		{"a longer pause starts over", []time.Duration{ms, ms, ms, ms, rhythmEnd + 1}, 0},
+		{"a longer pause does not count", []time.Duration{ms, rhythmEnd + 1, ms, ms, ms, ms}, time.Second},
 		{"after 5 s it still counts", append([]time.Duration{time.Second}, slices.Repeat([]time.Duration{500 * ms}, 12)...), 3 * time.Second},
 		{"after 10 s it does not", append([]time.Duration{time.Second}, slices.Repeat([]time.Duration{500 * ms}, 19)...), 1500 * ms},
 	} {

@@ -29,8 +29,8 @@ type standingCall struct {
 	presence *Presence
 }
 
-// stands answers the calls that wait, as an edge has it.
-func (s *standing) stands() {
+// confirm answers the calls that wait, as an edge has it.
+func (s *standing) confirm() {
 	s.acked = true
 	for _, call := range s.waiting {
 		if call.presence != nil {
@@ -102,7 +102,7 @@ func (c *Client) addStanding(k standingKey, call standingCall, create func() *st
 	}
 	s.waiting = append(s.waiting, call)
 	if s.acked && (s.view == nil || s.source != nil) {
-		s.stands()
+		s.confirm()
 	}
 	if !isNew {
 		return

@@ -17,7 +17,7 @@ type Subscription struct {
 
 	dropped   atomic.Int64 // messages, since the last event
 	discarded atomic.Int64 // those to one connection that were thrown away, since the last event
-	flagged   atomic.Bool  // the loop has been asked to tell of them
+	flagged   atomic.Bool  // the loop has been asked to report them
 
 	hasRoom  atomic.Bool   // the loop has been asked for more credit
 	noEcho   bool          // it leaves out what the client has published

@@ -115,7 +115,7 @@ func TestSuspicion(t *testing.T) {
 }
 
 // What a trailing connection brings is given once: as late if the current one does not bring it.
-// Nothing is told of it.
+// The application hears nothing about it.
 func TestTrail(t *testing.T) {
 	scenes{
 		"late messages": `

@@ -13,7 +13,7 @@ import (
 type tokenSource struct {
 	s         *settings
 	run       func(func())  // starts a goroutine for the provider, which may call Close
-	loggedOut func(*Error)  // is told of ErrLoggedOut
+	loggedOut func(*Error)  // is called with ErrLoggedOut
 	lock      chan struct{} // holds one while the provider is asked
 
 	ended time.Time   // when the provider returned last; whoever holds the lock reads and writes it

@@ -103,7 +103,7 @@ func (c *Client) upgradeFound(from, conn *conn, err error) {
 	c.planUpgrade()
 }
 
-// abandonUpgrade ends a move that nobody was told of, as its next connection has died.
+// abandonUpgrade ends a move that nobody was notified of, as its next connection has died.
 func (c *Client) abandonUpgrade(next *conn) {
 	c.move.stop()
 	c.move = nil

@@ -68,7 +68,7 @@ func TestWayBack(t *testing.T) {
 			tried in 4m-361s; tried in 8m-721s; tried in 16m-1441s; quiet
 			A/wt back; told Moving A Transport:websocket Reason:transport; link; 1: 1; 2: 1 2
 			told Moved A Transport:webtransport Reason:transport; over webtransport; got 1 2; not tried in 3h`,
-		"it begins anew when WebTransport has lived for two minutes": `
+		"it starts over when WebTransport has lived for two minutes": `
 			B gone; tried in 4m-1h; tried in 4m-1h; tried in 4m-1h; A/wt back; told Moved; link; after holeTime
 			A/wt gone; 2 ends 1001; told Reconnected A; not tried in 0s; tried in 4m-361s`,
 		"a drain while it is tried is not forgotten": `
@@ -94,7 +94,7 @@ func TestWayBack(t *testing.T) {
 			w.next(func(l *fakeLink) { l.mute[""] = true })
 			w.nextTry()
 			time.Sleep(2 * nextTimeout)
-			wantStrings(t, "told of", transitionsNow(w))
+			wantStrings(t, "notified of", transitionsNow(w))
 			equal(t, "transport", c.Transport(), WebSocket)
 			within(t, "tried", w.nextTry(), "7m-721s")
 		})
@@ -104,7 +104,7 @@ func TestWayBack(t *testing.T) {
 // tried for ever.
 func TestSwallowed(t *testing.T) {
 	scenes{
-		// The next try is the way back: nobody is told of it, and then they are rarer.
+		// The next try is the way back: nobody is notified of it, and then they are rarer.
 		"from some moment on": `
 			flow; next swallow; 1 mute; told Suspect; told Recovered Transport:websocket in=0s-3s; not tried in 0s
 			tried in 8m-1h; after nextTimeout+nextTimeout; quiet; over websocket

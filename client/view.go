@@ -49,7 +49,7 @@ func (r *roster) setCount(channel string, n int) {
 	}
 }
 
-// isMember reports whether two states of a member are one, of which nil is that it is gone.
+// isMember reports whether two states of a member are the same; nil means gone.
 func isMember(a, b *Member) bool {
 	return a == b || a != nil && b != nil && a.Since.Equal(b.Since) && bytes.Equal(a.Info, b.Info)
 }
@@ -65,7 +65,7 @@ type view struct {
 
 func newView() *view { return &view{shown: newRoster(), readers: map[*Presence]struct{}{}} }
 
-// told is a change that a reader has yet to be told of, with what it was told before. What is
+// told is a change that a reader has yet to be notified of, with what it was told before. What is
 // true now is in the view.
 type told struct {
 	key    memberKey // of a count the channel alone

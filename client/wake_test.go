@@ -53,17 +53,17 @@ func TestWaking(t *testing.T) {
 				return false
 			}
 		}
-		for range 2 { // it begins anew after the last one has left
+		for range 2 { // it starts over after the last one has left
 			w.watch.join(&a)
 			w.watch.join(&b)
 			time.Sleep(time.Minute)
 			if has(a.woke) || has(b.network) {
-				t.Error("told of nothing")
+				t.Error("no event")
 			}
 			m.set(func(m *fakeMachine) { m.slept = wokeLate - 1 })
 			time.Sleep(watchEvery)
 			if has(a.woke) {
-				t.Error("told of too little")
+				t.Error("too few events")
 			}
 			m.set(func(m *fakeMachine) { m.slept = wokeLate })
 			time.Sleep(watchEvery)
@@ -73,7 +73,7 @@ func TestWaking(t *testing.T) {
 			m.set(func(m *fakeMachine) { m.addresses = append(m.addresses, "wlan0 10.0.0.2") })
 			time.Sleep(addressEvery * watchEvery)
 			if !has(a.network) || has(a.woke) {
-				t.Error("not told of the network")
+				t.Error("no event for the network")
 			}
 			w.watch.leave(&a)
 			has(b.network)
@@ -144,12 +144,12 @@ func TestWallAhead(t *testing.T) {
 	networkAddresses() // does what it does on this machine
 }
 
-// After waking the client asks at once, and limits begin anew.
+// After waking the client asks at once, and limits start over.
 func TestWake(t *testing.T) {
 	scenes{
 		"it answers":        "after 10s; wakes; told RoundTrip in=0s-2s; quiet",
 		"it does not":       "after 10s; 1 mute; wakes; told Recovered B in=0s-3s",
-		"limits begin anew": "A gone; B gone; 1 mute; told Suspect; after 5s; wakes; told Disconnected in=35s-40s",
+		"limits start over": "A gone; B gone; 1 mute; told Suspect; after 5s; wakes; told Disconnected in=35s-40s",
 	}.run(t, awake)
 	bubble(t, "a pause between attempts ends", func(t *testing.T, w *world) {
 		m := watched(w)

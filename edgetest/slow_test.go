@@ -71,7 +71,7 @@ func TestSlowConsumerDrop(t *testing.T) {
 			last = n
 		}
 		if received+lost != crowd || lost == 0 || received < 20 || last != crowd-1 {
-			s.Errorf("received %d, the last one %d, and told of %d lost, of %d", received, last, lost, crowd)
+			s.Errorf("received %d, the last one %d, and %d reported lost, of %d", received, last, lost, crowd)
 		}
 		p.send(publish("c", "after"))
 		slow.expect("test/c=after [#]")

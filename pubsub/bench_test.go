@@ -77,7 +77,7 @@ func BenchmarkPublishToHostile(b *testing.B) {
 
 // BenchmarkPublishHistories is one publish of 128 bytes to the writes of all subscribers:
 // without histories, with histories that do not keep the channel, and on a channel that is
-// kept in memory, to plain subscriptions and to those with positions, of which those that are
+// kept in memory, to plain subscriptions and to those with positions, where those that are
 // behind are not waited for. There is one publisher,
 // or 16 at the same time, who share the tenant. Compare within one run.
 func BenchmarkPublishHistories(b *testing.B) {

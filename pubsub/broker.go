@@ -124,7 +124,7 @@ type Confirmer interface {
 }
 
 // NoticeCarrier is a [Broker] that carries what the token stores of edges tell each other:
-// small messages, up to some 100 KiB, of which any may be lost. Whoever takes them does not
+// small messages, up to some 100 KiB; any may be lost. Whoever takes them does not
 // trust them.
 type NoticeCarrier interface {
 	// SendNotice hands a message to all other edges, before what else waits for the link. It

@@ -46,7 +46,7 @@ var (
 	sizes = []int{64, 1024, 65536}     // bytes of a frame
 )
 
-// eachCap runs a test for rates and sizes of messages of which some go into 10 s.
+// eachCap runs a test for rates and sizes of messages so that some go into 10 s.
 func eachCap(t *testing.T, test func(t *testing.T, kb, size, count int)) {
 	for _, kb := range rates {
 		for _, size := range sizes {
@@ -153,7 +153,7 @@ func TestErrorsOvertakeTheCap(t *testing.T) {
 				told += dropped
 			}
 			if told < before {
-				t.Errorf("in second %d: %d deliveries were dropped, and the client was told of %d", second, before, told)
+				t.Errorf("in second %d: %d deliveries were dropped, and the client got notice of %d", second, before, told)
 			}
 			before = int(r.hub.Metrics().Dropped["queue_full"])
 			time.Sleep(time.Second)

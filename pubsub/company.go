@@ -39,7 +39,7 @@ func (h *Hub) noteWork(l *cpuAccount, now time.Duration) {
 		if now-at < noteEvery {
 			return
 		}
-	case latest == nil || latest.name == l.name: // it is the first, or begins anew
+	case latest == nil || latest.name == l.name: // it is the first, or starts over
 		g.latest.Store(l)
 	case now-at < noteEvery && now-time.Duration(g.othersAt.Load()) < noteEvery: // all know that others are there
 		return

@@ -160,7 +160,7 @@ func TestConnectionPages(t *testing.T) {
 	emptied(t, h, sessions)
 }
 
-// What an operator reads of a session is what is in force.
+// What an operator reads of a session is what is in effect.
 func TestConnectionDetail(t *testing.T) {
 	limits := fastLimits()
 	limits.DefaultIngressKB, limits.DefaultEgressKB = 8, 0

@@ -46,7 +46,7 @@ func TestLeavingCatchesUp(t *testing.T) {
 		late("b")
 		c.expect("t/b=late [b]")
 
-		// An answer to an UNSUB that was done long ago is none to the next one.
+		// An answer to an earlier UNSUB does not answer the next one.
 		c.ok("UNSUB:t:b", "SUB:t:b")
 		old := r.broker.catch()
 		c.send("UNSUB:t:b")

@@ -37,7 +37,7 @@ func (s *Session) deliver(p *publication, f *frame, set *patternSet, own *lane) 
 	s.wakeLane(l)
 }
 
-// offer queues frames, each in its lane, and returns how many. That is none if the
+// offer queues frames, each in its lane, and returns how many. That is 0 if the
 // queue has no room, or a subscription no credit, and none if the client was told to
 // reconnect, unless the message is sent as a last resort.
 func (s *Session) offer(p *publication, frames []laneFrame) int {

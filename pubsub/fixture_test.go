@@ -24,7 +24,7 @@ type localBroker struct {
 	receiver  Receiver
 	interests map[string]int
 	broken    bool
-	full      string        // a tenant of which the link takes no more
+	full      string        // a tenant whose messages the link refuses
 	takes     time.Duration // Publish does
 	slow      bool          // confirmations wait
 	waiting   []func()

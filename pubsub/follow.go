@@ -10,7 +10,7 @@ import (
 )
 
 // maxHandingBytes bounds what waits to be handed on of one tenant in a shared history. What
-// comes beyond is handed on to nobody: subscriptions with positions fall behind and read it
+// comes beyond is not delivered: subscriptions with positions fall behind and read it
 // from the history, and plain ones miss it.
 const maxHandingBytes = 4 << 20
 
@@ -185,7 +185,7 @@ func (f follows) end() {
 
 func (f follows) equal(o follows) bool { return f.store == o.store && slices.Equal(f.names, o.names) }
 
-// refollow follows for all plain subscriptions what the histories in force ask for.
+// refollow follows for all plain subscriptions what the current histories ask for.
 func (h *Hub) refollow() {
 	h.tenantsMu.RLock()
 	all := make([]*tenant, 0, len(h.tenants))

@@ -283,7 +283,7 @@ func TestSharedHistoryIsFollowed(t *testing.T) {
 	})
 }
 
-// What is taken out of the configuration is retired; what the store says is in force.
+// What is taken out of the configuration is retired; what the store says is in effect.
 func TestSharedDefinitions(t *testing.T) {
 	withEdges(t, fastLimits(), func(a, _ *rig, views []*view) {
 		v := views[0]

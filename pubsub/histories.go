@@ -13,13 +13,13 @@ import (
 )
 
 // HistoryReader is [Rights] that can allow a client to read what was published before it
-// subscribed. Rights that are none allow nobody to; RSUB … now needs none.
+// subscribed. Invalid rights allow nobody to; RSUB … now needs none.
 type HistoryReader interface {
 	// CanReadHistory reports whether the client may read all that a pattern matches.
 	CanReadHistory(tenant string, p pattern.Pattern) bool
 }
 
-// histories are those in force, with the store that keeps them. They do not change.
+// histories are the current ones, with the store that keeps them. They do not change.
 type histories struct {
 	set     *history.Set
 	store   history.Store
@@ -33,7 +33,7 @@ type histories struct {
 	defined    bool         // set is what the store says
 }
 
-// SetHistories puts histories in force, in place of those before, and defines them in the
+// SetHistories puts histories into effect, in place of those before, and defines them in the
 // store; nil and nil: there are none. The hub calls the store until SetHistories is
 // called with another one, or the hub is closed; the caller closes it after that, and a
 // call that is under way then fails.
@@ -41,7 +41,7 @@ type histories struct {
 // Subscriptions with positions that no history contains any more, and those in another
 // store, end with ERR:no_history.
 //
-// A [history.Shared] store has definitions of its own: set is in force until the store has
+// A [history.Shared] store has definitions of its own: set is in effect until the store has
 // told them, and what is no longer in set, or is retired there, is retired.
 func (h *Hub) SetHistories(set *history.Set, store history.Store) error {
 	next := &histories{set: set, store: store, configured: set}
@@ -124,7 +124,7 @@ func (h *Hub) replaceHistories(next *histories) (old *histories, err error) {
 	return old, nil
 }
 
-// putInForce makes histories those in force. The caller holds sequencers.setting.
+// putInForce makes histories the current ones. The caller holds sequencers.setting.
 func (h *Hub) putInForce(next *histories) {
 	old := h.histories.Swap(next)
 	for _, q := range h.sequencers.list() {
@@ -156,7 +156,7 @@ func (hs *histories) setScopes(old *histories) error {
 	return nil
 }
 
-// currentHistories returns the histories in force, or nil.
+// currentHistories returns the current histories, or nil.
 func (h *Hub) currentHistories() *histories {
 	if hs := h.histories.Load(); hs != nil && hs.set != nil {
 		return hs
@@ -198,7 +198,7 @@ func (s *Session) mayReadHistory(tenant string, p pattern.Pattern) bool {
 
 // sequencers are those in use.
 type sequencers struct {
-	setting sync.Mutex // held while histories are put in force
+	setting sync.Mutex // held while histories are put into effect
 
 	mu        sync.Mutex // guards the rest
 	byID      map[sequencerID]*sequencer
@@ -261,7 +261,7 @@ func (g *sequencers) list() (all []*sequencer) {
 	return all
 }
 
-// applyDefinition puts a new definition in force, and ends the subscriptions that it does
+// applyDefinition puts a new definition into effect, and ends the subscriptions that it does
 // not contain.
 func (q *sequencer) applyDefinition(hs *histories) {
 	var of *history.History

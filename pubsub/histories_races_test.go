@@ -8,7 +8,7 @@ import (
 	"github.com/millrace/millrace/pubsub/history/memory"
 )
 
-// No client is told of a position while the message that stands there is on its way to it:
+// No client is notified of a position while the message that stands there is on its way to it:
 // the message would not come any more.
 func TestPositionsWhileHandedOn(t *testing.T) {
 	store := &stuckStore{Store: memory.New()}

@@ -322,7 +322,7 @@ func TestConfirmed(t *testing.T) {
 		c.expect("OK:PUB:3:@2", "OK:PUB:4:@3")
 		s.expect("t/chat.a=1 [chat.a] @1", "t/chat.a=2 [chat.a] @2")
 		time.Sleep(history.KeyTime)
-		c.confirmed(5, "k", "chat.a", "anew")
+		c.confirmed(5, "k", "chat.a", "again")
 		c.confirmed(6, "", "plain", "4")
 		c.confirmed(7, "k", "plain", "5")
 		c.confirmed(8, "", "no.x", "6")
@@ -656,7 +656,7 @@ func TestRsubOverOtherChannels(t *testing.T) {
 	}
 }
 
-// A client that does not read is not told of positions without end.
+// A client that does not read is not notified of positions without end.
 func TestPositionsAreBounded(t *testing.T) {
 	withHistory(t, fastLimits(), func(r *rig) {
 		c, p := r.connect("a"), r.connect("b")

@@ -22,7 +22,7 @@ type NamedHook struct {
 	Hook any // implements interfaces of package hook
 }
 
-// hooks are those in force, each in the list of what it does, in their order. They do
+// hooks are the current ones, each in the list of what it does, in their order. They do
 // not change.
 type hooks struct {
 	authorizeConnect   []hookOf[hook.ConnectAuthorizer]
@@ -83,7 +83,7 @@ func CheckHooks(list []NamedHook) error {
 	return err
 }
 
-// SetHooks puts hooks in force, in this order, in place of those before, also for open
+// SetHooks puts hooks into effect, in this order, in place of those before, also for open
 // sessions. The list must have passed [CheckHooks].
 func (h *Hub) SetHooks(list []NamedHook) {
 	sorted, err := sortHooks(list)
@@ -245,7 +245,7 @@ func (s *Session) Connected() {
 	}
 }
 
-// runDisconnectedHooks tells the hooks that a session has ended of which Connected told.
+// runDisconnectedHooks reports the end of a session to the hooks that know of its begin.
 func (s *Session) runDisconnectedHooks() {
 	list := s.hub.hooks.Load().disconnected
 	if !s.connected || len(list) == 0 {

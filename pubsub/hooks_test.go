@@ -100,7 +100,7 @@ func (h *recordingHook) subscription(what string, s hook.Subscription) {
 func (h *recordingHook) Refused(r hook.RefusedClient) { h.note("refused %s", r.Code) }
 func (h *recordingHook) Operated(o hook.Operation)    { h.note("operated %s", o.Name) }
 
-// withHooks puts hooks in force, which are called a, b and so on.
+// withHooks puts hooks into effect, which are called a, b and so on.
 func (r *rig) withHooks(list ...any) {
 	r.Helper()
 	var named []NamedHook
@@ -388,7 +388,7 @@ func TestCheckHooks(t *testing.T) {
 	}
 }
 
-// Hooks that are put in place of others are in force on open sessions.
+// Hooks that replace others apply to open sessions, too.
 func TestSetHooks(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		old, next := new(recordingHook), new(recordingHook)

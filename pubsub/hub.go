@@ -65,7 +65,7 @@ type Hub struct {
 	replays    replays
 
 	presences   atomic.Pointer[presences] // nil: there never were any
-	presencesMu sync.Mutex                // held while they are put in force; taken before all others
+	presencesMu sync.Mutex                // held while they are put into effect; taken before all others
 
 	mu              sync.Mutex // guards the rest
 	sessions        map[*Session]struct{}

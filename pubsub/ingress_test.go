@@ -61,7 +61,7 @@ func (c *client) vanish() {
 	synctest.Wait()
 }
 
-// Whoever connects anew for each message gets no more through than others.
+// Whoever connects again for each message gets no more through than others.
 func TestReconnectingPassesNoCap(t *testing.T) {
 	eachShared(t, func(r *rig) {
 		const size = 16 << 10 // two seconds' worth

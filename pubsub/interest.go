@@ -75,7 +75,7 @@ func (c *confirmation) whenConfirmed(f func()) {
 // subscription is one session's place in an interest.
 type subscription struct {
 	interest   *interest  // nil: it is a resumable
-	resumable  *resumable // of an RSUB; nil: it is none
+	resumable  *resumable // of an RSUB; nil: of a SUB
 	index      int        // in interest.subscribers, or those of the resumable's feed
 	lane       *lane      // of its own; nil: the session's main lane
 	pendingOKs int        // OK:SUB lines, until the interest is confirmed; guarded by the session's mutex, as the next two
@@ -83,7 +83,7 @@ type subscription struct {
 	credit     int32      // how many it takes
 }
 
-// isResumable reports whether a subscription is of an RSUB; nil is none.
+// isResumable reports whether a subscription is of an RSUB; nil is not.
 func (s *subscription) isResumable() bool { return s != nil && s.resumable != nil }
 
 // addSubscription adds a subscriber, with a stream of its own or without, or returns the

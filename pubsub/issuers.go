@@ -138,7 +138,7 @@ func (l *Limits) issuerShare() int {
 	return 0
 }
 
-// divided is something of which all have a limit together, and each token and each issuer take a part.
+// divided is something with a limit for all together, and each token and each issuer take a part.
 type divided int
 
 const (

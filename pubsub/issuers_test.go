@@ -25,7 +25,7 @@ func (testIssuers) OwnerOf(tenant string) string {
 	return ""
 }
 
-// issuersOf are several issuers, of whom the function returns whose a tenant is by its name.
+// issuersOf are several issuers; the function returns a tenant's issuer by its name.
 type issuersOf func(tenant string) string
 
 func (issuersOf) SeveralIssuers() bool           { return true }
@@ -594,7 +594,7 @@ func TestReleasesWhatHasRoom(t *testing.T) {
 	})
 }
 
-// Hooks are told of a member whose token it has, whomever the tenant belongs to.
+// Hooks hear whose token a member has, whomever the tenant belongs to.
 func TestIssuersOfMembers(t *testing.T) {
 	withIssuers(t, true, fastLimits(), func(r *rig) {
 		h := new(issuerHook)

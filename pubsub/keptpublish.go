@@ -34,7 +34,7 @@ type keptPublish struct {
 	nextOfChannel  *keptPublish // that is unanswered
 }
 
-// outcome is what the publisher is told of a publish.
+// outcome is the answer to the publisher of a message.
 type outcome struct {
 	code     wire.Code     // why it was refused; empty: it was not
 	position wire.Position // where it is stored; zero: its channel is not kept
@@ -143,7 +143,7 @@ func (e *keptPublish) done() {
 	e.session.hub.wg.Done()
 }
 
-// codeOf is what a client is told of a publish that was not stored.
+// codeOf returns the ERR code for a publish that was not stored.
 func codeOf(err error) wire.Code {
 	switch {
 	case errors.Is(err, history.ErrUnconfirmed):

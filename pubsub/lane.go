@@ -14,7 +14,7 @@ type lane struct {
 
 	stream  Stream // of one subscription; nil: the main lane
 	writing bool   // a writer runs
-	held    bool   // the subscription is not in force yet: nothing is written
+	held    bool   // the subscription is not in effect yet: nothing is written
 	closing bool   // no delivery is added any more: the stream ends after the last item
 	dead    bool   // the client stopped reading the stream
 
@@ -142,7 +142,7 @@ func (s *Session) openLane(first []byte) *lane {
 	return l
 }
 
-// releaseLane lets the writer begin with a lane whose subscription is in force. The
+// releaseLane lets the writer begin with a lane whose subscription is in effect. The
 // caller holds s.mu.
 func (s *Session) releaseLane(l *lane) {
 	l.held = false

@@ -165,7 +165,7 @@ func positionBefore(before, at wire.Position) wire.Position {
 	return wire.Position{Epoch: at.Epoch, N: at.N - 1, T: at.T}
 }
 
-// skipToNewest lets a subscription that was told of a gap at this position go on with the newest
+// skipToNewest lets a subscription that was notified of a gap at this position go on with the newest
 // message of each channel, and not with each message. The caller holds the session's mutex, and
 // has pages read.
 func (s *Session) skipToNewest(r *resumable, at wire.Position) {

@@ -110,7 +110,7 @@ func (h *Hub) cpuAccountIn(g *cpuAccounts, name []byte) *cpuAccount {
 	return l
 }
 
-// resetCPUAccounts makes every tenant and issuer begin anew, with the turns of a new share.
+// resetCPUAccounts makes every tenant and issuer start over, with the turns of a new share.
 func (h *Hub) resetCPUAccounts() {
 	for _, g := range []*cpuAccounts{&h.loads.tenants, &h.loads.issuers} {
 		g.mu.Lock()

@@ -6,7 +6,7 @@ import "slices"
 const chunk = 64
 
 // members is an immutable set of subscribers: a publisher can go through it while others
-// subscribe and unsubscribe. It is a list in chunks of three sizes, of which
+// subscribe and unsubscribe. It is a list in chunks of three sizes;
 // all but the last of a size are full. Adding uses the room behind a slice's end,
 // which older sets do not look at; removing copies what it changes, with a million
 // members some 9 KB of their 24 MB.

@@ -261,7 +261,7 @@ func (s *Session) endPresence() {
 	s.presence = nil
 }
 
-// recheckPresence ends what the presences in force do not contain any more.
+// recheckPresence ends what the current presences do not contain any more.
 func (s *Session) recheckPresence(set *presence.Set) {
 	s.subscribing.Lock()
 	defer s.subscribing.Unlock()

@@ -22,7 +22,7 @@ func presenceText(b []byte) string {
 		return err.Error()
 	}
 	text := p.Tenant + ":" + p.Pattern
-	for flag, is := range map[string]bool{" synced": p.Synced && !p.First, " anew": p.First && p.Synced, " first": p.First && !p.Synced} {
+	for flag, is := range map[string]bool{" synced": p.Synced && !p.First, " again": p.First && p.Synced, " first": p.First && !p.Synced} {
 		if is {
 			text += flag
 		}
@@ -100,7 +100,7 @@ func TestPresenceLines(t *testing.T) {
 			bob.answer(line, want)
 		}
 		bob.send("WHO:t:hidden.a:count")
-		bob.after(time.Second, "OK:WHO:t:hidden.a", "t:hidden.a anew")
+		bob.after(time.Second, "OK:WHO:t:hidden.a", "t:hidden.a again")
 		nobody.answer("JOIN:t:room.a", "ERR:no_subject:JOIN:t:room.a")
 	})
 }
@@ -111,7 +111,7 @@ func TestPresenceCountsPause(t *testing.T) {
 		r.setPresence("room.#")
 		ann, bob := r.connectAs("ann"), r.connectAs("bob")
 		bob.send("WHO:t:room.a:count")
-		bob.after(time.Second, "OK:WHO:t:room.a", "t:room.a anew")
+		bob.after(time.Second, "OK:WHO:t:room.a", "t:room.a again")
 		for range 25 {
 			ann.send("JOIN:t:room.a")
 			time.Sleep(100 * time.Millisecond)
@@ -129,7 +129,7 @@ func TestPresenceOfSessions(t *testing.T) {
 		r.setPresence("room.#")
 		watcher := r.connectAs("eve")
 		watcher.send("WHO::room.*")
-		watcher.after(time.Second, "OK:WHO:~:room.*", "~:room.* anew")
+		watcher.after(time.Second, "OK:WHO:~:room.*", "~:room.* again")
 		ann, again, bob := r.connectAs("ann"), r.connectAs("ann"), r.connectAs("bob")
 		for _, c := range []*client{ann, again, bob} {
 			c.answer("JOIN::room.a", "OK:JOIN:~:room.a")
@@ -161,10 +161,10 @@ func TestPresenceLimits(t *testing.T) {
 		ann.send("JOIN:t:room.a", "WHO:t:room.*", "SUB:t:x", "WHO:t:room.b", "JOIN:t:room.b", "SUB:t:y")
 		time.Sleep(time.Second)
 		ann.expectAll("ERR:too_many_subscriptions:WHO:t:room.b", "ERR:too_many_subscriptions:JOIN:t:room.b", "ERR:too_many_subscriptions:SUB:t:y",
-			"OK:JOIN:t:room.a", "OK:WHO:t:room.*", "OK:SUB:t:x", "t:room.* anew +room.a/ann")
+			"OK:JOIN:t:room.a", "OK:WHO:t:room.*", "OK:SUB:t:x", "t:room.* again +room.a/ann")
 		ann.send("LEAVE:t:room.a", "WHO:t:room.b")
 		time.Sleep(2 * time.Second)
-		ann.expectAll("OK:LEAVE:t:room.a", "OK:WHO:t:room.b", "t:room.b anew", "t:room.* -room.a/ann")
+		ann.expectAll("OK:LEAVE:t:room.a", "OK:WHO:t:room.b", "t:room.b again", "t:room.* -room.a/ann")
 	})
 }
 
@@ -181,7 +181,7 @@ func TestPresenceOfRevoked(t *testing.T) {
 	})
 }
 
-// A token store holds locks while it tells of a revocation, which therefore waits for no
+// A token store holds locks while it reports a revocation, which therefore waits for no
 // session's change of subscriptions.
 func TestRevocationWaitsForNothing(t *testing.T) {
 	r := newRig(t, fastLimits())
@@ -229,7 +229,7 @@ func TestPresenceReload(t *testing.T) {
 		ann.answer("WHO:t:hall", "ERR:bad_request")
 		r.setPresence("room.#")
 		ann.send("WHO:t:room.a")
-		ann.after(time.Second, "OK:WHO:t:room.a", "t:room.a anew")
+		ann.after(time.Second, "OK:WHO:t:room.a", "t:room.a again")
 	})
 }
 
@@ -272,8 +272,8 @@ func TestPresenceHooks(t *testing.T) {
 	})
 }
 
-// Hooks that allow subscriptions are asked about a JOIN and a WHO, which are not in force before, and
-// are told that these are none.
+// Hooks that allow subscriptions are asked about a JOIN and a WHO, which are not in effect before, and
+// are told that these are invalid.
 func TestHooksAllowPresence(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		decide := make(chan error)

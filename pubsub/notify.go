@@ -47,7 +47,7 @@ func (s *Session) notifyOutage() {
 }
 
 // overloadTime separates two overloads of the link, as a session sees them: when its
-// publishes have found room for longer, the next one that does not is reported anew. One
+// publishes have found room for longer, the next one that does not is reported again. One
 // overload is reported once, though some messages find room in between.
 const overloadTime = 3 * time.Second
 

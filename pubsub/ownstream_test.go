@@ -178,7 +178,7 @@ func TestOwnStreamsAreLimited(t *testing.T) {
 	})
 }
 
-// A client that reads its main stream, but not its own one, is told of its
+// A client that reads its main stream, but not its own one, is notified of its
 // losses, once a second at most.
 func TestNoticesAreNotAFlood(t *testing.T) {
 	inBubble(t, with(func(l *Limits) { l.SendQueue = 4000 }), func(r *rig) {

@@ -56,7 +56,7 @@ func (s *Session) tellPosition(r *resumable, turn int, at wire.Position) {
 	if rs := s.resumables; rs.turn != turn {
 		rs.turn, rs.untold = turn, s.queue.controlBytes > maxPositionBacklog
 	}
-	if !r.live || r.ended || at.N <= r.cursor.N || at.Epoch != r.cursor.Epoch || s.resumables.untold { // another epoch: it was asked for before the history began anew
+	if !r.live || r.ended || at.N <= r.cursor.N || at.Epoch != r.cursor.Epoch || s.resumables.untold { // another epoch: it was asked for before the history started over
 		return
 	}
 	r.cursor = at
@@ -64,7 +64,7 @@ func (s *Session) tellPosition(r *resumable, turn int, at wire.Position) {
 }
 
 // settledAt is the position up to which the tenant has nothing that was not matched and
-// queued. In a shared history that is where the history stands, whose ever messages those
+// queued. In a shared history that is the history's head, of any tenant: whose messages those
 // were, and heads keeps the answers of the store for one turn.
 func (q *sequencer) settledAt(heads map[sequencerID]wire.Position) wire.Position {
 	if q.shared == nil {

@@ -21,14 +21,14 @@ type PresenceReader interface {
 }
 
 // PresenceCarrier is a [Broker] that carries messages about presence between edges: small
-// ones, up to some 50 KiB, of which any may be lost. Where a broker is none, an edge knows the
+// ones, up to some 50 KiB; any may be lost. With other brokers, an edge knows the
 // members of its own clients alone.
 type PresenceCarrier interface {
 	// SendPresence hands a message to the edge of this ID, or to all others if it is empty.
 	// It does not block, keeps the message, and may lose it.
 	SendPresence(edge string, message []byte)
 	// HandlePresence sets what takes such messages of other edges, one call at a time for
-	// each edge. An error says that a message is none that this version sends; the broker
+	// each edge. An error says that a message is not one that this version sends; the broker
 	// counts it as rejected. Nothing is received before, and nothing is kept of message.
 	// name is whose edge it is, which the broker vouches for; empty: it does not know.
 	HandlePresence(take func(name, edge string, message []byte) error)
@@ -40,10 +40,10 @@ type presences struct {
 	stop     context.CancelFunc
 
 	mu  sync.Mutex
-	set *presence.Set // in force; of none: JOIN and WHO are not known
+	set *presence.Set // current; nil: JOIN and WHO are not known
 }
 
-// SetPresences puts presences in force, in place of those before. Members of channels that
+// SetPresences puts presences into effect, in place of those before. Members of channels that
 // none has any more are gone, and whoever watched them is told with ERR:no_presence.
 func (h *Hub) SetPresences(set *presence.Set) {
 	h.presencesMu.Lock()
@@ -124,7 +124,7 @@ func (h *Hub) closePresences() {
 	}
 }
 
-// currentPresences returns what the hub has while presences are in force, or nil.
+// currentPresences returns what the hub has while presences are in effect, or nil.
 func (h *Hub) currentPresences() *presences {
 	if h.Presences() == nil {
 		return nil
@@ -132,7 +132,7 @@ func (h *Hub) currentPresences() *presences {
 	return h.presences.Load()
 }
 
-// Presences returns those in force; nil: there are none.
+// Presences returns the current ones; nil: there are none.
 func (h *Hub) Presences() *presence.Set {
 	ps := h.presences.Load()
 	if ps == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// deniedHook notes what it is told of denials, and refuses channels that start with "hooked".
+// deniedHook notes the denials it hears about, and refuses channels that start with "hooked".
 type deniedHook struct{ denied []string }
 
 func (h *deniedHook) Denied(c hook.Client, d hook.Denial) {

@@ -42,9 +42,9 @@ func (s *Session) readPage(r *resumable) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.resumables.reading = nil
-	at, anew := wire.Position{}, false
+	at, restarted := wire.Position{}, false
 	if wanted && err == nil {
-		at, anew = r.beganAnew(page)
+		at, restarted = r.startedOver(page)
 	}
 	switch {
 	case !wanted || !s.wants(r):
@@ -53,7 +53,7 @@ func (s *Session) readPage(r *resumable) {
 		s.awaitPages(r)
 	case errors.Is(err, history.ErrTooManyChannels):
 		s.refuseReplay(r, wire.CodeTooManyChannels)
-	case anew:
+	case restarted:
 		r.failing = time.Time{}
 		s.goOnAt(r, at)
 	case err != nil || page.Through.N <= r.cursor.N && r.ahead() > r.cursor.N: // or what the store reads from does not have yet what was handed on

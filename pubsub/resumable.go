@@ -33,7 +33,7 @@ type resumable struct {
 	// least is how far it has to come before it is live: where a shared history stood when
 	// it began. What came to the edge before was not handed to it.
 	least  uint64
-	epoch  uint64 // of a shared history, when it began, or since it has begun anew
+	epoch  uint64 // of a shared history, when it began, or since it has started over
 	newest bool   // it still gets the newest message of each channel only, up to until
 	until  wire.Position
 	// known is up to where removals are no loss: the client did not ask for what was
@@ -42,15 +42,15 @@ type resumable struct {
 	said    bool           // OK:RSUB was sent
 	unknown wire.GapReason // it begins with all there is, since its position says nothing here, and why; empty: it does not
 	outside bool           // its position is from before the history kept these channels
-	gap     bool           // the client was told of a gap, before its OK:RSUB
-	// gapInFront: it was told of a gap in front of messages among which more is missing.
+	gap     bool           // the client was notified of a gap, before its OK:RSUB
+	// gapInFront: it was notified of a gap in front of messages among which more is missing.
 	gapInFront bool
 	waiting    bool // it is in resumables.behind
 	// skipped is where a shared history was, when it last skipped messages and this one was
 	// not live, until a page was read since.
 	skipped wire.Position
 
-	// skipping: it was told of a gap since it was too late, and did not get all of the newest
+	// skipping: it was notified of a gap since it was too late, and did not get all of the newest
 	// messages yet. While a page of it is read, that is only due.
 	skipping, skipDue bool
 	skipFrom          wire.Position
@@ -99,7 +99,7 @@ func (s *Session) deliverKept(p *publication, frames *keptFrames, r *resumable) 
 }
 
 // skipTo is called when messages up to a place will not be handed on. The subscription
-// reads what there is of them; or, where the history has begun anew, goes on behind them.
+// reads what there is of them; or, where the history has started over, goes on behind them.
 func (s *Session) skipTo(r *resumable, to wire.Position) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,9 +114,9 @@ func (s *Session) skipTo(r *resumable, to wire.Position) {
 	}
 }
 
-// beganAnew reports whether the history has begun anew since a page was asked for, or before
+// startedOver reports whether the history has started over since a page was asked for, or before
 // it was read, and where the subscription goes on then. The caller holds the session's mutex.
-func (r *resumable) beganAnew(page history.Page) (at wire.Position, anew bool) {
+func (r *resumable) startedOver(page history.Page) (at wire.Position, restarted bool) {
 	other := func(epoch uint64) bool { return epoch != 0 && epoch != page.Through.Epoch }
 	switch {
 	case other(r.skipped.Epoch) && r.skipped.Epoch != r.epoch: // the page is of the epoch before
@@ -128,7 +128,7 @@ func (r *resumable) beganAnew(page history.Page) (at wire.Position, anew bool) {
 	return at, false
 }
 
-// goOnAt tells the client of a gap, and goes on where its history has begun anew. The caller
+// goOnAt tells the client of a gap, and goes on where its history has started over. The caller
 // holds s.mu.
 func (s *Session) goOnAt(r *resumable, at wire.Position) {
 	defer s.wake()

@@ -117,7 +117,7 @@ func (s *Session) resubscribe(key subscriptionKey, p pattern.Pattern, from wire.
 	}
 }
 
-// recheckResumable ends a subscription with positions that the histories in force do not
+// recheckResumable ends a subscription with positions that the current histories do not
 // contain.
 func (s *Session) recheckResumable(sub *subscription) {
 	r, hs := sub.resumable, s.hub.currentHistories()

@@ -135,7 +135,7 @@ func TestSenderOfRematch(t *testing.T) {
 	})
 }
 
-// A subject that is no sender is none, whatever the store of tokens says.
+// A subject that is no sender is ignored, whatever the store of tokens says.
 func TestSenderOfBadSubject(t *testing.T) {
 	inBubble(t, fastLimits(), func(r *rig) {
 		c := r.connectAs("asks", "sender")

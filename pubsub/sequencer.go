@@ -63,7 +63,7 @@ func (e *handing) size() int {
 	return len(e.channel) + len(e.payload) + len(e.sender) + itemOverhead
 }
 
-// begin finds out where the history stands. Until then nobody uses the sequencer.
+// begin finds out the history's head. Until then nobody uses the sequencer.
 func (q *sequencer) begin() error {
 	if q.shared != nil {
 		return nil

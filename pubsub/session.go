@@ -74,7 +74,7 @@ type Session struct {
 	detached       bool // Detach was called
 	counted        bool // its accounts count it as a connection
 
-	connected bool // the hooks were told of it; static after Connected
+	connected bool // the hooks were notified of it; static after Connected
 
 	linkDownSent bool // the client was last told that the link is down
 
@@ -115,7 +115,7 @@ type Session struct {
 	keptTenant keptTenant     // of the tenant that it published to last
 	window     *publishWindow // nil: it never published to a kept channel
 
-	unsettled []uint64 // marks of publishes of which it is not known whether they were stored; see ownMarks
+	unsettled []uint64 // marks of publishes that may or may not have been stored; see ownMarks
 
 	publishedTo []string // the tenants that it published to last, at most maxPublishedTo
 
@@ -143,7 +143,7 @@ type Session struct {
 	readyUnsubs     []*deferredUnsub                  // no longer have to wait
 	deferredPings   *deferredPings                    // nil: none had to wait
 	transport       Transport
-	outageSent      uint64        // the last outage that the client was told of; see Hub.outage
+	outageSent      uint64        // the last outage that the client was notified of; see Hub.outage
 	linkFullAt      time.Duration // on the hub's clock, when the last publish found the link full for its tenant; 0: never
 	limited         [directions]limitation
 	writeDeadline   time.Duration // on the hub's clock, of the write to the main stream; 0: none is under way

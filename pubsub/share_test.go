@@ -339,7 +339,7 @@ func TestQueueShares(t *testing.T) {
 				slack := int64(len(greedy) * (queueChunk + payload + 1024))
 				counted, held := r.hub.queuedBytes.Load(), r.hub.Metrics().QueuedBytes
 				if counted > memory/2 || held > memory/2+slack {
-					t.Errorf("the clients of one token hold %d bytes, of which %d are counted, of %d", held, counted, memory)
+					t.Errorf("the clients of one token hold %d bytes; %d are counted, of %d", held, counted, memory)
 				}
 				if policy == SlowDrop && counted < memory/4 {
 					t.Errorf("they hold %d bytes, and may have more", counted)

@@ -32,7 +32,7 @@ type Stat struct {
 	// client publishes, and what it receives. 0: none has for 2 s.
 	IngressDelay int `json:"ingress_delay_seconds,omitempty"`
 	EgressDelay  int `json:"egress_delay_seconds,omitempty"`
-	// The caps of the connection that are in force, in KiB/s; 0: none.
+	// The caps of the connection that are in effect, in KiB/s; 0: none.
 	IngressKB int `json:"ingress_kb_per_sec"`
 	EgressKB  int `json:"egress_kb_per_sec"`
 }

@@ -85,7 +85,7 @@ func (h *Hub) releaseToken(s *Session) {
 			h.subjectAccounts.release(tenantSubject{tenant, s.token.subject})
 		}
 	}
-	// Its caps also hold for a client that connects anew for each message.
+	// Its caps also hold for a client that connects again for each message.
 	if egress := kb(h.limits.Load().TokenEgressKB); !s.token.caps.idle(time.Now(), egress) {
 		h.idleTokenCaps.put(s.identity.TokenID, s.token.caps, egress)
 	}

@@ -111,7 +111,7 @@ func TestOwnWritersArePaidFor(t *testing.T) {
 	})
 }
 
-// packetClient is a client of which other goroutines write what TryWrite takes.
+// packetClient is a client where other goroutines write what TryWrite takes.
 type packetClient struct{ *tryClient }
 
 func (packetClient) MakesPackets() {}

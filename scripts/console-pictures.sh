@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the pictures of docs/console.md anew, from the screens of a real edge in Chromium.
+# Makes the pictures of docs/console.md again, from the screens of a real edge in Chromium.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -21,7 +21,7 @@ if [[ ${1:-} == verify ]]; then
 	git clone --quiet . "$work/one"
 	git clone --quiet . "$work/another/folder"
 	"$work/one/scripts/release.sh" "$@"
-	# The second build compiles everything anew.
+	# The second build compiles everything again.
 	GOCACHE=$work/cache "$work/another/folder/scripts/release.sh" "$@"
 	cat "$work"/one/dist/release/*_checksums.txt
 	if ! diff "$work"/one/dist/release/*_checksums.txt "$work"/another/folder/dist/release/*_checksums.txt; then

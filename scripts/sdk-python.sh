@@ -41,7 +41,7 @@ quiet() {
 
 build() {
 	rm -rf dist
-	# Without an environment of its own, which would be installed anew each time.
+	# Without an environment of its own, which would be installed again each time.
 	quiet .venv/bin/python -m build --no-isolation --outdir dist .
 }
 

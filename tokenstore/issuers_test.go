@@ -73,7 +73,7 @@ func TestIssuerOf(t *testing.T) {
 	equal(t, "owner of paint.eu.x", indexed.OwnerOf("paint.eu.x"), "paint.eu.")
 }
 
-// Master tokens of one prefix are one issuer, and the local admin API is none beside others.
+// Master tokens of one prefix are one issuer, and the local admin API is not an issuer beside others.
 func TestSeveralIssuers(t *testing.T) {
 	store := storetest.NewMemory()
 	index := tokenstore.NewIndex(store)

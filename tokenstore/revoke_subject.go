@@ -12,7 +12,7 @@ const (
 	// revokeMargin is how long after its end a token is still revoked: an edge whose clock
 	// is behind may refresh it just now.
 	revokeMargin = time.Minute
-	// maxRestarts bounds how often a revocation begins anew that others took for dead.
+	// maxRestarts bounds how often a revocation starts over that others took for dead.
 	maxRestarts = 3
 	// reopenTimeout bounds the end of a closing.
 	reopenTimeout = 5 * time.Second
@@ -22,7 +22,7 @@ const (
 )
 
 // errTakenForDead ends a revocation whose closing others have ended.
-var errTakenForDead = errors.New("tokenstore: others took the revocation for dead")
+var errTakenForDead = errors.New("tokenstore: another edge timed the revocation out")
 
 // RevokeByID ends the token with this id for good. Revoking a token that is revoked or
 // expired already succeeds. It returns an [*InvalidError] for what is no id, and

@@ -256,7 +256,7 @@ func TestLongRevocation(t *testing.T) {
 	})
 }
 
-// A revocation that others took for dead begins anew, and finds what was issued meanwhile.
+// A revocation that others took for dead starts over, and finds what was issued meanwhile.
 func TestRevocationTakenForDead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &heldStore{Store: storetest.NewMemory(), held: make(chan struct{})}

@@ -113,7 +113,7 @@ type Store interface {
 	Close() error
 }
 
-// A Replica is a [Store] that several processes share, and of which this process has
+// A Replica is a [Store] that several processes share, where this process has
 // a copy. Its Watch may skip a change by another process if a later change to the same
 // record followed. When the copy could not be confirmed for too long, methods return
 // [ErrUnavailable].

@@ -42,7 +42,7 @@ var (
 )
 
 // IsUnknownFrame reports whether a frame of an edge is of a later version: its tag, or
-// one of its fields, is none that this version knows. Clients ignore such a frame
+// one of its fields, is unknown to this version. Clients ignore such a frame
 // (docs/protocol.md, Frames); [DecodeDeliver] and [DecodePresence] fail.
 func IsUnknownFrame(b []byte) bool {
 	switch {

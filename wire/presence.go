@@ -138,7 +138,7 @@ func DecodePresence(b []byte) (Presence, error) {
 	return p, nil
 }
 
-// splitWho splits the fields of WHO: two, or three of which the last is count.
+// splitWho splits the fields of WHO: two, or three where the last is count.
 func splitWho(fields []byte) (Line, error) {
 	l, err := splitLine(VerbWho, fields)
 	if err != nil {

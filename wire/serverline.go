@@ -2,7 +2,7 @@ package wire
 
 import "strings"
 
-// ServerKind says what a server line is. The zero value is none.
+// ServerKind says what a server line is. The zero value means none.
 type ServerKind uint8
 
 // The layouts of server lines, which end without newline.

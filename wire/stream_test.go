@@ -104,8 +104,8 @@ func (c *cutter) write(chunk []byte) {
 	}
 }
 
-// checkMessages cuts the stream as it arrives in chunks of these sizes, the last
-// of which repeats (none: one byte each). It compares the messages with those
+// checkMessages cuts the stream as it arrives in chunks of these sizes; the last
+// one repeats (none: one byte each). It compares the messages with those
 // that the definition, in other words, finds in the whole, and encodes them again.
 func checkMessages(t *testing.T, stream, sizes []byte) {
 	t.Helper()

@@ -55,7 +55,7 @@ type App struct {
 	// share a channel of a tenant. Default: none, nobody is present.
 	Presences []Presence `json:"presences,omitempty"`
 
-	// HooksRaw are asked before clients connect, subscribe and publish, and told of what
+	// HooksRaw are asked before clients connect, subscribe and publish, and notified of what
 	// they do, in this order. Default: none.
 	HooksRaw []json.RawMessage `json:"hooks,omitempty" caddy:"namespace=pubsub.hooks inline_key=hook"`
 
@@ -158,7 +158,7 @@ func (a *App) AnnouncedHost() (host string, ok bool) {
 }
 
 // Storing reports whether a server inside the edge has its part in storing tokens;
-// known is false where there is none that is to.
+// known is false where there is none.
 func (a *App) Storing() (storing, known bool) {
 	for _, module := range []any{a.broker, a.store} {
 		if reporter, ok := module.(guest.StorageReporter); ok {

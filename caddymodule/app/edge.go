@@ -64,7 +64,7 @@ type edge struct {
 	applying sync.Mutex // held while a configuration is applied, which may wait for stores; taken before mu
 
 	mu          sync.Mutex   // held for moments: operators and other edges wait for it
-	generations []generation // the last one is in force
+	generations []generation // the last one is in effect
 }
 
 type generation struct {
@@ -148,7 +148,7 @@ func (e *edge) linkStore() {
 	}
 }
 
-// use puts a configuration's limits in force.
+// use puts a configuration's limits into effect.
 func (e *edge) use(a *App, limits pubsub.Limits, tokens *tokenstore.Service) error {
 	e.applying.Lock()
 	defer e.applying.Unlock()
@@ -159,7 +159,7 @@ func (e *edge) use(a *App, limits pubsub.Limits, tokens *tokenstore.Service) err
 	return e.apply(g)
 }
 
-// apply puts in force what a configuration says of a hub that it shares with
+// apply puts into effect what a configuration says of a hub that it shares with
 // others. The caller holds e.applying.
 func (e *edge) apply(g generation) error {
 	if g.tokens != nil {
@@ -188,7 +188,7 @@ func (e *edge) apply(g generation) error {
 	return nil
 }
 
-// release ends a configuration's use. If it was in force, as after a reload
+// release ends a configuration's use. If it was in effect, as after a reload
 // that failed half way, the one before is again.
 func (e *edge) release(a *App) error {
 	err := e.withdraw(a)

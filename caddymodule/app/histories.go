@@ -17,7 +17,7 @@ import (
 // History keeps the messages of some channels.
 type History struct {
 	// Name of the history: 1 to 32 of a-z, 0-9, _ and -. A history that is given another
-	// name begins anew.
+	// name starts over.
 	Name string `json:"name"`
 	// Version of the definition, 0 to 1073741824. With `history_store nats`, all edges follow the
 	// definition of the highest version; one of the same version changes by a reload alone.
@@ -39,7 +39,7 @@ type History struct {
 	// zero: 268435456, 256 MiB.
 	Size int64 `json:"size,omitempty"`
 	// MaxLag is how late a slow subscriber may get messages, 1s to 720h: one that is
-	// further behind is told of a gap, and goes on with the newest. Default, and zero: as
+	// further behind is notified of a gap, and goes on with the newest. Default, and zero: as
 	// late as it is, while the history has them.
 	MaxLag caddy.Duration `json:"max_lag,omitempty"`
 }

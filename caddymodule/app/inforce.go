@@ -8,10 +8,10 @@ import (
 )
 
 // startedApps are the apps between Start and Stop, for the admin API. The last one
-// is in force: when a reload fails half way, that is the one before again.
+// is in effect: when a reload fails half way, that is the one before again.
 var startedApps appList
 
-// InForce returns the app of the configuration in force; nil: none has started.
+// InForce returns the app of the current configuration; nil: none has started.
 func InForce() *App { return startedApps.current() }
 
 type appList struct {
@@ -32,7 +32,7 @@ func (l *appList) remove(a *App) {
 	l.apps = slices.DeleteFunc(l.apps, func(other *App) bool { return other == a })
 }
 
-// current returns the app in force, or nil.
+// current returns the current app, or nil.
 func (l *appList) current() *App {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -42,7 +42,7 @@ func (l *appList) current() *App {
 	return l.apps[len(l.apps)-1]
 }
 
-// currentOrDraining returns the app in force, or, while the process ends, the one that drains.
+// currentOrDraining returns the current app, or, while the process ends, the one that drains.
 func (l *appList) currentOrDraining() *App {
 	if a := l.current(); a != nil || !caddy.Exiting() {
 		return a

@@ -42,7 +42,7 @@ var TokenOperations = []string{
 }
 
 // CountTokenCall counts a call that was answered with status. operation is one of
-// [TokenOperations]; that of a call that is none is empty, and is not counted.
+// [TokenOperations]; that of an unknown call is empty, and is not counted.
 func CountTokenCall(operation string, status int) {
 	if operation == "" {
 		return

@@ -55,7 +55,7 @@ func effectiveGauge(name, help string, value func(*history.Definition) float64) 
 		func(_ *historyState, d *history.Definition) float64 { return value(d) })
 }
 
-// historyGauge has a series for each history of which there is a definition.
+// historyGauge has a series for each defined history.
 func historyGauge(
 	name, help string, definition func(*historyState) *history.Definition, value func(*historyState, *history.Definition) float64,
 ) family {

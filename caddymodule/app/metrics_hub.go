@@ -15,7 +15,7 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// hubCollector shows what the hub in force has counted, in whichever registry it
+// hubCollector shows what the current hub has counted, in whichever registry it
 // is: a hub that outlives its configuration goes on counting in the next one's.
 type hubCollector struct{}
 

@@ -178,7 +178,7 @@ func TestOtherTenants(t *testing.T) {
 	}
 }
 
-// The hub in force is shown, with what its configuration says, and its state.
+// The current hub is shown, with what its configuration says, and its state.
 func TestMetricsOfTheHubInForce(t *testing.T) {
 	if newSnapshot() != nil {
 		t.Error("there is a hub before any has started")
@@ -208,7 +208,7 @@ func TestMetricsOfTheHubInForce(t *testing.T) {
 	}
 	startedApps.remove(b)
 	if s := newSnapshot(); !s.byTenant || s.draining {
-		t.Error("the hub that is in force again does not show")
+		t.Error("the hub that is in effect again does not show")
 	}
 	startedApps.remove(a)
 	if newSnapshot() != nil {

@@ -18,7 +18,7 @@ import (
 
 var processStart = time.Now().UTC().Truncate(time.Second)
 
-// inForce is the configuration in force; nil: none is, at the start and at the end.
+// inForce is the current configuration; nil: none is, at the start and at the end.
 func (e *edge) inForce() *App {
 	e.mu.Lock()
 	defer e.mu.Unlock()

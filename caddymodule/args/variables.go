@@ -13,7 +13,7 @@ import (
 // environment variable before it parses the file.
 var variable = regexp.MustCompile(`\{\$([^{}:]+)(:[^{}]*)?\}`)
 
-// CheckVariables refuses values of which a part is `{$NAME}` and NAME is not set: Caddy has put
+// CheckVariables refuses values with a part `{$NAME}` where NAME is not set: Caddy has put
 // nothing in its place, so that a path names another folder. `{$NAME:}` says that nothing is meant,
 // and so does a `{$NAME}` at the beginning of a line, for options that may be added. d is at its
 // beginning, before and after.
@@ -43,7 +43,7 @@ func CheckVariables(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// missingVariable returns the first variable without a value in a line of which Caddy has made words;
+// missingVariable returns the first variable without a value in a line that Caddy has split into words;
 // empty: there is none.
 func missingVariable(line string, words []string) string {
 	expanded := variable.ReplaceAllStringFunc(line, func(text string) string {

@@ -54,7 +54,7 @@ func benchCommand() *cobra.Command {
 		Long: "Measures an edge over real connections, all from this process:\n\n" +
 			"  fanout   1 publisher to --subscribers, as fast as --window allows; the default\n" +
 			"  latency  the same at --rate\n" +
-			"  rooms    --rooms of --members, each of whom publishes at --member-rate\n" +
+			"  rooms    --rooms of --members, who each publish at --member-rate\n" +
 			"  idle     --connections that do nothing: memory of each, and handshakes\n\n" +
 			"With a master token from $" + masterVariable + " or stdin, it issues itself a token for the\n" +
 			"tenant, with caps of --cap, and revokes it at the end. With an access token from\n" +

@@ -83,7 +83,7 @@ func historyPurgeCommand() *cobra.Command {
 		Use:   "purge <history> --tenant <tenant> [--channel <channel>] | --all",
 		Short: "Deletes for good what is kept of a channel, a tenant or a whole history",
 		Long: "Deletes for good what is kept of a channel, a tenant or a whole history. Subscribers that\n" +
-			"resume from before are told of a gap.",
+			"resume from before are notified of a gap.",
 	}
 	admin.add(cmd)
 	cmd.Flags().Var(&tenant, "tenant", "of this tenant")

@@ -158,7 +158,7 @@ func legalName(name string) bool {
 	return name != "" && len(name) <= 64
 }
 
-// shownName is a name for an error: a name that is none may be a secret in a wrong place.
+// shownName is a name for an error: an invalid name may be a secret in the wrong place.
 func shownName(name string) string {
 	if legalName(name) {
 		return name

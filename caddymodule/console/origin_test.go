@@ -40,7 +40,7 @@ func TestOriginOf(t *testing.T) {
 			[]string{"X-Forwarded-Proto", "https", "X-Forwarded-Host", "edge.example.com"}, "https://edge.example.com"},
 		{"a trusted proxy, plain", outside, "10.0.0.1:1", "edge.example.com", true, true, []string{"X-Forwarded-Proto", "http"}, "tls_required"},
 		{"a trusted proxy that says nothing", outside, "10.0.0.1:1", "edge.example.com", false, true, nil, "tls_required"},
-		{"a host that is none", outside, "198.51.100.1:1", "edge.example.com; script-src *", true, false, nil, "bad_host"},
+		{"an invalid host", outside, "198.51.100.1:1", "edge.example.com; script-src *", true, false, nil, "bad_host"},
 		{"no host", outside, "198.51.100.1:1", "", true, false, nil, "bad_host"},
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/console", nil)

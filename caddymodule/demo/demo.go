@@ -45,7 +45,7 @@ const (
 var subjects = []string{"ada", "ben", "you"}
 
 // ErrNotGiven is the error of [Edge.Revoke] for a token that Issue has not issued.
-var ErrNotGiven = errors.New("the token is none of the demo page's")
+var ErrNotGiven = errors.New("the token was not issued by the demo page")
 
 // A Token is what Issue issues.
 type Token struct {

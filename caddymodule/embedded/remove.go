@@ -140,7 +140,7 @@ func (m *members) step(ctx context.Context, q guest.Quorum, member guest.Member,
 }
 
 // withoutLeader returns the streams of a member that have none. If it does not run, there may be
-// such streams of which no other server has a replica: these are all that the leader of the
+// such streams without a replica on another server: these are all that the leader of the
 // members knows of, and nobody reports.
 func (m *members) withoutLeader(ctx context.Context, streams map[string]stream, id string, runs bool) (names []string) {
 	reported := map[string]bool{}

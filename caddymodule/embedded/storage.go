@@ -183,7 +183,7 @@ func (s *storage) restart() {
 		err = s.server.ReloadOptions(options)
 	}
 	if err != nil {
-		s.log.Error("JetStream of the embedded NATS server does not begin again", zap.Error(err))
+		s.log.Error("cannot restart JetStream of the embedded NATS server", zap.Error(err))
 	}
 }
 

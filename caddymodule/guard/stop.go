@@ -15,7 +15,7 @@ import (
 )
 
 // stopper bounds how long a server waits for connections over TCP when it stops. Caddy waits as long
-// as grace_period says, and forever if it says nothing: also for a request of which a half has come,
+// as grace_period says, and forever if it says nothing: also for a request that has come by half,
 // which a client never completes. What handlers of others do is Caddy's to wait for, and so is the
 // rest of a body that one of them has left unread, if grace_period says how long. Any other
 // connection is closed after [takeover.OwnGrace].
@@ -27,9 +27,9 @@ type stopper struct {
 
 // served is what handlers do for a connection.
 type served struct {
-	others atomic.Int32 // handlers that run and are none of ours
+	others atomic.Int32 // handlers of other modules that run
 	ended  atomic.Int64 // when the last one ended, in Unix nanoseconds
-	theirs atomic.Bool  // the last one was none of ours, and its request may not be read to its end
+	theirs atomic.Bool  // the last one was of another module, and its request may not be read to its end
 }
 
 type servedKey struct{} // in the context of a connection: *served

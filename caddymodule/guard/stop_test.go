@@ -15,7 +15,7 @@ import (
 	"github.com/millrace/millrace/internal/memnet"
 )
 
-// A server that stops waits as long as the handlers of others need, and for ours, for requests of which
+// A server that stops waits as long as the handlers of others need, and for ours, for requests that
 // a half has come, and for those that it has answered without their bodies, as long as OwnGrace. With
 // a grace_period, bodies that handlers of others have not read are left to Caddy.
 func TestStopper(t *testing.T) {

@@ -34,12 +34,12 @@ type BrokerModule interface {
 }
 
 // StoreConfigurer is a [StoreModule] some of whose options are not in its key: the
-// configuration in force sets them on the store that it shares with others.
+// configuration in effect sets them on the store that it shares with others.
 type StoreConfigurer interface{ ConfigureStore(tokenstore.Store) }
 
 // Announcer is a [BrokerModule] that says under which host clients reach this edge.
 // The broker that it opens is a [pubsub.Directory]: it knows the edges that announce
-// themselves, and is told of this one by the app.
+// themselves, and is notified of this one by the app.
 type Announcer interface {
 	// AnnouncedHost returns the host, with a port if that is not 443; empty: this edge
 	// announces none, and other edges do not list it. It is called when the module is

@@ -22,7 +22,7 @@ type HistoryStoreModule interface {
 }
 
 // HistoryStoreConfigurer is a [HistoryStoreModule] some of whose options are not in its
-// key: the configuration in force sets them on the store that it shares with others.
+// key: the current configuration sets them on the store that it shares with others.
 type HistoryStoreConfigurer interface {
 	ConfigureHistoryStore(history.Store) error
 }
@@ -49,7 +49,7 @@ type SharedHistoryStore interface {
 }
 
 // MemoryHistoryStore keeps histories in memory: they end with the process, and clients that
-// come back after that are told of a gap.
+// come back after that are notified of a gap.
 type MemoryHistoryStore struct{}
 
 // CaddyModule implements [caddy.Module].

@@ -23,7 +23,7 @@ type BadgerHistoryStore struct {
 	Path string `json:"path,omitempty"`
 
 	// Sync is `on` if messages are on disk before they count as stored, and so survive a
-	// power loss, or `off`. Default: `off`: after a power loss clients are told of a gap.
+	// power loss, or `off`. Default: `off`: after a power loss clients are notified of a gap.
 	Sync string `json:"sync,omitempty"`
 
 	// Reserve is how many bytes the disk must have free for messages to be stored: with

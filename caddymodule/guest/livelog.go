@@ -11,7 +11,7 @@ import (
 )
 
 // LiveLog is a logger for what outlives a configuration: hub, store and open
-// sessions. It writes to the default logger of the configuration in force, where
+// sessions. It writes to the default logger of the current configuration, where
 // a configuration's own logger would go on writing to outputs that a reload has
 // closed.
 func LiveLog(name string) *zap.Logger { return zap.New(liveCore{}).Named(name) }
@@ -31,7 +31,7 @@ func (c liveCore) Check(e zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.Chec
 	return ce.AddCore(e, c)
 }
 
-// Write asks the core in force again: it filters by the logger's name.
+// Write asks the current core again: it filters by the logger's name.
 func (c liveCore) Write(e zapcore.Entry, fields []zapcore.Field) error {
 	if ce := caddy.Log().Core().Check(e, nil); ce != nil {
 		ce.Write(slices.Concat(c.fields, fields)...)

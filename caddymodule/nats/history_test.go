@@ -111,7 +111,7 @@ func TestHistoryStoreKeys(t *testing.T) {
 	if len(keys) != 4+1 {
 		t.Errorf("%d keys", len(keys))
 	}
-	// What queue and announce say is none of the store's business.
+	// What queue and announce say does not concern the store.
 	if key(Broker{QueueBytes: 1 << 20, Host: "edge.example.com"}, HistoryStore{}) != key(Broker{}, HistoryStore{}) {
 		t.Error("other options of the broker make another store")
 	}

@@ -133,7 +133,7 @@ func invalid(path, reason string) error {
 	return &tokenstore.InvalidError{Path: path, Reason: reason, Code: tokenstore.CodeInvalidBody}
 }
 
-// overlayProblem is the answer for an error of the overlay; false: it is none.
+// overlayProblem is the answer for an error of the overlay; false: it is another error.
 func overlayProblem(err error) (p rest.Problem, ok bool) {
 	var silent *overlay.NoAnswerError
 	switch {

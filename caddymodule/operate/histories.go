@@ -165,7 +165,7 @@ func purgeHistory(live *app.Running, _ *http.Request, body []byte) (any, error) 
 	return historyPurged{removed, historyAim{q.History, q.Tenant, q.Channel}}, err
 }
 
-// historyProblem is the answer for an error about histories; false: it is none.
+// historyProblem is the answer for an error about histories; false: it is another error.
 func historyProblem(err error) (p rest.Problem, ok bool) {
 	switch {
 	case errors.Is(err, errNoHistories):

@@ -97,7 +97,7 @@ func TestShowKept(t *testing.T) {
 	}
 }
 
-// Hooks are told which history was read or purged, and of which tenant and channel, also if
+// Hooks are told which history, tenant and channel was read or purged, also if
 // that failed.
 func TestHistoriesAreTold(t *testing.T) {
 	hub := pubsub.NewHub(memory.New(), pubsub.Limits{}, zap.NewNop())

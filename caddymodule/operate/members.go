@@ -24,7 +24,7 @@ func removeMember(live *app.Running, r *http.Request, body []byte) (any, error) 
 	return memberRemoved{removal}, err
 }
 
-// memberProblem is the answer for an error about members; false: it is none.
+// memberProblem is the answer for an error about members; false: it is another error.
 func memberProblem(err error) (p rest.Problem, ok bool) {
 	var refused *app.MemberError
 	if ok = errors.As(err, &refused); ok {

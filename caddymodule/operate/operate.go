@@ -17,7 +17,7 @@ import (
 	"github.com/millrace/millrace/tokenstore/rest"
 )
 
-// Caller is who makes a call, and of which edge.
+// Caller is who makes a call, and the edge that is called.
 type Caller struct {
 	App     *app.App
 	Running *app.Running

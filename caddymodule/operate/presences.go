@@ -201,7 +201,7 @@ func parseMemberQuery(raw string) (q presence.Query, err error) {
 	return q, nil
 }
 
-// presenceProblem is the answer for an error about presences; false: it is none.
+// presenceProblem is the answer for an error about presences; false: it is another error.
 func presenceProblem(err error) (p rest.Problem, ok bool) {
 	if errors.Is(err, errNoPresences) {
 		return rest.Problem{Status: http.StatusNotFound, Code: "no_presences", Detail: err.Error()}, true

@@ -69,7 +69,7 @@ func TestEdgesInDisguise(t *testing.T) {
 	}
 }
 
-// Edges whose answers are none are named, and hide nothing of the others.
+// Edges with malformed answers are named, and hide nothing of the others.
 func TestAnswersThatAreNone(t *testing.T) {
 	rows := func(ids ...uint64) (list []pubsub.Stat) {
 		for _, id := range ids {

@@ -24,7 +24,7 @@ var (
 	ErrBadCursor         = errors.New("the cursor is not one of this list, or its edge is gone; begin with the first page")
 	ErrUnknownRequest    = errors.New("the edge does not know this request; it may be of an older version")
 	errBadRequest        = errors.New("the edge does not understand the request")
-	errBadAnswer         = errors.New("its answer is not what an edge answers")
+	errBadAnswer         = errors.New("malformed answer")
 )
 
 // NoAnswerError says that an edge did not answer.
@@ -184,7 +184,7 @@ func (o *Overlay) answer(_ context.Context, from pubsub.Member, body []byte) []b
 	return encoded
 }
 
-// answerTo carries out what another edge asks, if the policy allows it. Hooks are told of
+// answerTo carries out what another edge asks, if the policy allows it. Hooks are notified of
 // what changes something, here as at the edge whose operator asked.
 func (o *Overlay) answerTo(from pubsub.Member, r request) (any, error) {
 	var args any
@@ -224,7 +224,7 @@ func (o *Overlay) answerTo(from pubsub.Member, r request) (any, error) {
 	return result, err
 }
 
-// tellHooks tells of a change that another edge asked for.
+// tellHooks reports a change that another edge asked for.
 func (o *Overlay) tellHooks(from pubsub.Member, kind string, args any, err error) {
 	told := hook.Operation{Name: kind, Actor: "edge:" + nameOf(from, false), Status: http.StatusOK}
 	if a, ok := args.(oneArgs); ok {

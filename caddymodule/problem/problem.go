@@ -20,7 +20,7 @@ func Write(w http.ResponseWriter, status int, code, detail string) {
 	rest.WriteProblem(w, rest.Problem{Status: status, Code: code, Detail: detail, ConnectionID: w.Header().Get(wire.HeaderConnectionID)})
 }
 
-// NotFound answers a request for a path that is none of ours, and of nobody else: it may differ from
+// NotFound answers a request for a path that belongs neither to us nor to anybody else: it may differ from
 // one of ours in case, or by a trailing slash.
 func NotFound(w http.ResponseWriter) {
 	Write(w, http.StatusNotFound, string(rest.CodeNotFound), "there is nothing at this path; paths are exact: no other case, no trailing slash")

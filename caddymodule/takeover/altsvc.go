@@ -10,7 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// advertised holds what clients are told of the ports in force: for each
+// advertised holds what clients are told about the current ports: for each
 // *caddyhttp.Server a map[int]string, from the port to the header's value.
 var advertised sync.Map
 

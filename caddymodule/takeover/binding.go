@@ -16,7 +16,7 @@ type binding struct {
 	tls     *tls.Config
 }
 
-// add puts a configuration in force. It reports false if the port is closing.
+// add puts a configuration into effect. It reports false if the port is closing.
 func (p *port) add(b *binding) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -27,8 +27,8 @@ func (p *port) add(b *binding) bool {
 	return true
 }
 
-// remove ends a configuration's use. If it was in force, as after a reload that
-// failed half way, the one before it is in force again. If it was the last, remove
+// remove ends a configuration's use. If it was in effect, as after a reload that
+// failed half way, the one before it is in effect again. If it was the last, remove
 // reports true: the port opens no more sessions, and goes on serving with it.
 func (p *port) remove(b *binding) (last bool) {
 	p.mu.Lock()
@@ -41,7 +41,7 @@ func (p *port) remove(b *binding) (last bool) {
 	return last
 }
 
-// current returns the binding in force, which each handshake and each request uses.
+// current returns the current binding, which each handshake and each request uses.
 func (p *port) current() *binding {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -55,7 +55,7 @@ func (p *port) isClosing() bool {
 	return p.closing
 }
 
-// tlsConfig asks the configuration in force for each handshake.
+// tlsConfig asks the current configuration for each handshake.
 func (p *port) tlsConfig() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13, // QUIC has no other

@@ -182,7 +182,7 @@ func (wrapper) CaddyModule() caddy.ModuleInfo {
 
 func (wrapper) WrapPacketConn(c net.PacketConn) net.PacketConn { return c }
 
-// TestWrappersField fails when Caddy renames the private field that tells of
+// TestWrappersField fails when Caddy renames the private field that reports
 // packet conn wrappers: a takeover would go around them.
 func TestWrappersField(t *testing.T) {
 	field, ok := reflect.TypeFor[caddyhttp.Server]().FieldByName(wrappersField)

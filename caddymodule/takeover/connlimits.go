@@ -370,7 +370,7 @@ func networkOf(address net.Addr) netip.Addr {
 // count as an attempt to connect.
 type connectingKey struct{}
 
-// admit is told of each attempt to connect, and refuses those above the limits.
+// admit is notified of each attempt to connect, and refuses those above the limits.
 func (s *connLimits) admit(ctx context.Context, client *quic.ClientInfo) (context.Context, error) {
 	done, err := s.connecting(networkOf(client.RemoteAddr))
 	if err != nil {

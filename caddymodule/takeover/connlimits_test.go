@@ -230,7 +230,7 @@ func TestFirstRequestTimeout(t *testing.T) {
 	must(t, err)
 	take(t, a.sessions)
 	silent := connect(t, address)
-	// A request that never becomes whole is none.
+	// An incomplete request does not count.
 	partial := connect(t, address)
 	stream, err := partial.quic.OpenStream()
 	must(t, err)

@@ -17,7 +17,7 @@ const wtSessions, wtData, wtUni, wtBidi = 0x14e9cd29, 0x2b61, 0x2b64, 0x2b65
 // Browsers open no session where the settings of the edge do not agree with the draft that
 // they know, and say nothing of the reason. Safari (26.4 and newer) needs WT_MAX_SESSIONS of
 // at least 1; with more than 1, drafts 13 and 14 also want the three limits of flow control,
-// of which none may be 0. From draft 15 on it is WT_ENABLED.
+// and none may be 0. From draft 15 on it is WT_ENABLED.
 func TestWebTransportSettings(t *testing.T) {
 	address := unused(t)
 	newGeneration(t, address, "one", answer("one")).start(t)

@@ -93,7 +93,7 @@ func TestEarlyData(t *testing.T) {
 	two.server.TLSConnPolicies = one.server.TLSConnPolicies // whose tickets it understands
 	two.start(t)
 	if early(true) {
-		t.Error("early data, which the configuration in force does not allow")
+		t.Error("early data, which the current configuration does not allow")
 	}
 }
 

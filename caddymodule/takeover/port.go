@@ -48,11 +48,11 @@ type port struct {
 	running     sync.WaitGroup // the accept loop, and a goroutine for each connection
 
 	mu       sync.RWMutex
-	bindings []*binding // never empty; the last one is in force
+	bindings []*binding // never empty; the last one is in effect
 	closing  bool       // no configuration uses it any more
 }
 
-// leasePort takes a port from the pool, or opens it, and puts the binding in force.
+// leasePort takes a port from the pool, or opens it, and puts the binding into effect.
 func leasePort(address caddy.NetworkAddress, b *binding, storage certmagic.Storage, log *zap.Logger) (*port, error) {
 	key := address.String()
 	v, loaded, err := ports.LoadOrNew(key, func() (caddy.Destructor, error) {
@@ -134,7 +134,7 @@ func (p *port) newConnection(conn *quic.Conn) *connection {
 	}
 }
 
-// ServeHTTP hands a request to the server in force.
+// ServeHTTP hands a request to the current server.
 func (p *port) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.requests.begin()
 	defer p.requests.end()
@@ -176,7 +176,7 @@ func (p *port) Destruct() error {
 		close(stopped)
 	}()
 	if !waitFor(stopped, abortTimeout) {
-		p.log.Error("requests over HTTP/3 ignore that their connection is closed",
+		p.log.Error("requests over HTTP/3 did not stop after close",
 			zap.String("listener", p.key), zap.Int("requests", p.requests.count()))
 	}
 	return errors.Join(err, p.transport.Close(), p.socket.Close())

@@ -88,7 +88,7 @@ func TestAltSvc(t *testing.T) {
 	here := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(address.StartPort)}
 	expect("before the start", g.server, here, false)
 	g.start(t)
-	expect("in force", g.server, here, true)
+	expect("in effect", g.server, here, true)
 	expect("another port of the server", g.server, &net.TCPAddr{Port: 80}, false)
 	expect("a Unix socket", g.server, &net.UnixAddr{Name: "/run/edge.sock"}, false)
 	expect("another server", new(caddyhttp.Server), here, false)
@@ -128,7 +128,7 @@ func TestAddressesAreValidatedUnderLoad(t *testing.T) {
 	}
 }
 
-// A client that has vanished is forgotten after 30 s, of which package edgetest tests what
+// A client that has vanished is forgotten after 30 s; package edgetest tests what
 // follows; one that only has nothing to say is asked before, more than once.
 func TestIdleTimeout(t *testing.T) {
 	c := new(port).quicConfig()

@@ -72,7 +72,7 @@ func TestResetKey(t *testing.T) {
 	}
 }
 
-// A key that is none stops nobody, and is told.
+// An invalid key stops nobody, and is reported.
 func TestBadResetKey(t *testing.T) {
 	storage := &certmagic.FileStorage{Path: t.TempDir()}
 	must(t, storage.Store(t.Context(), resetKeyName, []byte("secret")))

@@ -65,8 +65,8 @@ func (t *Takeover) Start(ctx caddy.Context) error {
 	return nil
 }
 
-// Report writes to the log what is served, of which Caddy has logged that it has no HTTP/3. The
-// configuration is in force.
+// Report writes to the log what is served over HTTP/3, as Caddy has logged that there is none. The
+// configuration is in effect.
 func (t *Takeover) Report() {
 	for _, c := range t.claims {
 		var addresses []string

@@ -24,7 +24,7 @@ type wrapped struct{ *socket }
 func (w wrapped) NetConn() net.Conn { return w.socket }
 func (wrapped) Close() error        { panic("it would wait for the client") }
 
-// Connections without a session make room for those of other addresses; a WebSocket is none of them.
+// Connections without a session make room for those of other addresses; a WebSocket does not count.
 func TestTCPIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		before := tcpLimits.limit

@@ -79,7 +79,7 @@ func (h *Webhook) options() (o options, err error) {
 		return o, fmt.Errorf("ask: %w", err)
 	}
 	if len(o.events) == 0 && len(o.ask.before) == 0 {
-		return o, errors.New("events: none, and nothing is asked: the hook does nothing")
+		return o, errors.New("no events and nothing to ask, so the hook does nothing: set `events` or one of the questions")
 	}
 	if err := errors.Join(
 		within("batch_size", &o.batchSize, 100, 1, 1000),

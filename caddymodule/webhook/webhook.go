@@ -76,7 +76,7 @@ type Ask struct {
 	Before []string `json:"before"`
 
 	// OnSilence is what it means when the backend was asked and does not answer as it should in
-	// time: `allow`, or `refuse`, of which the client is told `try_later`. What it could not be
+	// time: `allow`, or `refuse`, which the client sees as `try_later`. What it could not be
 	// asked about, as too many questions are under way, or as it answers 429, is refused with
 	// `try_later` in any case. Required.
 	OnSilence string `json:"on_silence"`

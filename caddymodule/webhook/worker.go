@@ -35,7 +35,7 @@ type worker struct {
 	waiting   []event    // those on their way first
 	perCause  map[string]int
 	perIssuer map[string]int
-	lost      uint64    // events that no batch has told of yet
+	lost      uint64    // events that no batch has reported yet
 	warned    time.Time // of a loss
 }
 

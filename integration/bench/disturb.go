@@ -15,7 +15,7 @@ import (
 type disturbJob struct {
 	Target  target
 	Channel string // of its own traffic
-	// Tenants of its connections, in turns, all of which the target's token names; none: the target's.
+	// Tenants of its connections, in turns, which the target's token names; none: the target's.
 	Tenants []string
 
 	Subscribers  int      // connections that read Channel

@@ -78,7 +78,7 @@ func (e *edge) waited(ctx context.Context, tenant string) (seconds float64, err 
 	return 0, errors.Join(fmt.Errorf("the metrics have no %s", series), lines.Err())
 }
 
-// reload loads the edge's configuration anew, and returns how many seconds that took.
+// reload loads the edge's configuration again, and returns how many seconds that took.
 func (e *edge) reload(ctx context.Context) (seconds float64, err error) {
 	config, err := e.get(ctx, "/config/")
 	if err != nil {

@@ -68,7 +68,7 @@ func parseFlags(args []string) (options, scale, error) {
 		flags   = flag.NewFlagSet("bench", flag.ContinueOnError)
 		chosen  = flags.String("servers", environment("SERVERS", names), "servers to measure ($SERVERS)")
 		group   = flags.String("scenarios", environment("SCENARIOS", all), "what to measure ($SCENARIOS)")
-		rounds  = flags.String("rounds", environment("ROUNDS", strconv.Itoa(s.Rounds)), "rounds, of which medians are shown ($ROUNDS)")
+		rounds  = flags.String("rounds", environment("ROUNDS", strconv.Itoa(s.Rounds)), "rounds; medians are shown ($ROUNDS)")
 		lasting = flags.String("duration", environment("DURATION", s.Duration.String()), "of each run, after its warm-up ($DURATION)")
 	)
 	flags.StringVar(&o.Row, "row", os.Getenv("ROW"), "of rows of fairness, only those whose names contain this, like \"over TLS\" ($ROW)")

@@ -139,7 +139,7 @@ func newTree(tb testing.TB, patterns []string) *pattern.Tree[string] {
 	return tree
 }
 
-// newSublist fills a list. Its Insert takes a type that is not exported, of which
+// newSublist fills a list. Its Insert takes a type that is not exported, and
 // it needs the subject alone: hence the detour.
 func newSublist(tb testing.TB, list *nats.Sublist, patterns []string) *nats.Sublist {
 	tb.Helper()

@@ -209,7 +209,7 @@ func TestFaults(t *testing.T) {
 }
 
 // windows are when faults begin and end, in shares of the time: a single one, after which the
-// edge recovers; and two, of which the second begins at another edge before the first ends.
+// edge recovers; and two, where the second begins at another edge before the first ends.
 var windows = [][][2]float64{nil, {{.1, .7}}, {{.1, .45}, {.4, .8}}}
 
 // play revokes tokens, through edges without a fault, while others fail, one after the other.

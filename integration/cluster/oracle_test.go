@@ -37,7 +37,7 @@ func TestOracle(t *testing.T) {
 		}
 		o.open(i, open(edges[1-i%2].IssueAnywhere(harness.AllowAll(tenants...)).Token))
 	}
-	t.Cleanup(func() { // before the edges end, of which WebTransport might not hear
+	t.Cleanup(func() { // before the edges end, which WebTransport might not notice
 		for _, c := range o.clients {
 			if _ = c.Cut(); t.Failed() { // it may have ended
 				t.Logf("edge %d has still to send %q", c.edge, c.due)

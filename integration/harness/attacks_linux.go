@@ -82,7 +82,7 @@ func (e *Edge) SilentSession(ctx context.Context, member int) (int, error) {
 	return 1, nil
 }
 
-// GarbagePackets sends random datagrams for a second, of which half look like the
+// GarbagePackets sends random datagrams for a second; half look like the
 // first packets of a QUIC connection.
 func (e *Edge) GarbagePackets(ctx context.Context, _ int) (n int, err error) {
 	conn, err := net.DialUDP("udp4", nil, e.udpAddress())

@@ -212,7 +212,7 @@ func (r *run) play(fault string, away int) {
 	}
 }
 
-// healTime is how long edges may take to store again once a partition ends: NATS elects leaders anew, which
+// healTime is how long edges may take to store again once a partition ends: NATS elects new leaders, which
 // takes up to 10 s, and an edge 5 s more.
 const healTime = 15 * time.Second
 
@@ -238,7 +238,7 @@ func (r *run) partition(at int) {
 	r.T.Logf("all edges store again after %v", time.Since(healed))
 }
 
-// restore puts the servers back to a copy: one that is made now, of which they lose what is
+// restore puts the servers back to a copy: one that is made now, so that they lose what is
 // stored afterwards, or an earlier one.
 func (r *run) restore() {
 	r.T.Helper()

@@ -13,7 +13,7 @@ import (
 	"github.com/millrace/millrace/integration/harness"
 )
 
-// A reload a minute over HTTPS, below sessions of both transports of which each began under
+// A reload a minute over HTTPS, below sessions of both transports that each began under
 // another configuration. None of them ends, and what the edge holds does not grow: a configuration
 // does not live as long as its sessions.
 func TestSessionsOutliveConfigurations(t *testing.T) {

@@ -24,7 +24,7 @@ const givenUp = 6 * time.Second
 var namedKinds = map[string]string{"go": "unreachable", "node": "timeout", "python": "timeout"}
 
 // silentNameServer is a name server in machine 0 that answers no questions. asked awaits the first one
-// for a name, of which it gets the first label.
+// for a name; it gets the first label.
 func (l *lab) silentNameServer() (asked func(label string), resolvConf string) {
 	l.Helper()
 	ip := l.network.Machine(0).IP

@@ -23,7 +23,7 @@ var hookedCaddyfile = strings.Replace(harness.DefaultCaddyfile, "pubsub {", `pub
 			}
 		}`, 1)
 
-// What hooks refuse is refused over both transports, and they are told of the rest: the
+// What hooks refuse is refused over both transports, and they are notified of the rest: the
 // webhook's backend, and the audit. TestPlugin has a hook that a build adds.
 func TestHooks(t *testing.T) {
 	t.Parallel()

@@ -47,7 +47,7 @@ func messages(s *stage) {
 	}
 	news.Do("unsubscribe")
 	news.WantEnd("")
-	// The same pattern twice: two subscriptions, of which one may end.
+	// The same pattern twice: two subscriptions, and one may end.
 	again := subscriber.Subscribe(s.Tenant, "#")
 	publisher.Publish(s.Tenant, "news.today", "to both")
 	all.Want(s.Tenant, "news.today", "to both", "#")

@@ -31,7 +31,7 @@ type Edge struct {
 	MaxKBPerSec  int                    // highest cap of a connection, in KB/s
 	Exiting      func() bool            // reports whether the process ends; nil: never
 	MemoryShort  func() bool            // reports whether the process has no memory for more connections; nil: never
-	CountSession func(transport string) // is told of each session; nil: nobody is
+	CountSession func(transport string) // is called for each session; may be nil
 	Log          *zap.Logger            // of faults of the token store
 }
 

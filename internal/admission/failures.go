@@ -90,7 +90,7 @@ func (l *FailureLimiter) countFailure(ip netip.Addr) bool {
 	return true
 }
 
-// uncountFailure takes a failure back that was none.
+// uncountFailure takes back a failure that was not one.
 func (l *FailureLimiter) uncountFailure(ip netip.Addr) {
 	ip = pubsub.Network(ip)
 	l.mu.Lock()

@@ -21,7 +21,7 @@ type Checker struct {
 	// line may have holes. It is set before anything else.
 	// Positions count the messages of all tenants then.
 	Shared bool
-	// Restored: stores are put back to older copies. Then a history begins anew, and what the
+	// Restored: stores are put back to older copies. Then a history starts over, and what the
 	// copy has, or a publisher repeats, has another place.
 	Restored bool
 	// KeysEndAfter is for runs in which servers of a store are restarted: then nobody may know
@@ -52,7 +52,7 @@ type place struct {
 	epoch, n uint64
 }
 
-// position is a place in a history of which tenants have no places of their own.
+// position is a place in a history whose tenants have no places of their own.
 type position struct{ epoch, n uint64 }
 
 // text is a message that is stored once; epoch is 0 where that holds for all epochs.
@@ -194,10 +194,10 @@ type Subscriber struct {
 	at        wire.Position // up to here it has all, or knows of the gaps
 	known     bool          // at is valid
 	begun     bool          // since the last RSUB it was told where it stands
-	gapped    bool          // since the last RSUB it was told of a gap
+	gapped    bool          // since the last RSUB it was notified of a gap
 	behindGap bool          // of its lines, a GAP came last
 	got       map[place]bool
-	ranges    []interval // of which it has all
+	ranges    []interval // it has all of these
 	proven    int        // so many of ranges end with a line that says so
 	trail     []string   // what came, in words
 	places    []uint64   // of each, the number

@@ -91,7 +91,7 @@ func (s *Client) Gap(before wire.Position) {
 	s.gaps = append(s.gaps, g)
 }
 
-// End notes that the application has all up to a position, or was told of gaps.
+// End notes that the application has all up to a position, or got notices of gaps.
 func (s *Client) End(at wire.Position) {
 	s.checker.mu.Lock()
 	defer s.checker.mu.Unlock()
@@ -107,7 +107,7 @@ func (s *Client) check() {
 	}
 	got := map[place]bool{}
 	last := s.begins[0]
-	used := map[int]bool{} // gaps, of which each explains one step back
+	used := map[int]bool{} // gaps; each explains one step back
 	for _, at := range s.got {
 		// A gap may name an earlier position: what is behind it may have come before.
 		if at.Epoch == last.Epoch && at.N <= last.N {
@@ -155,7 +155,7 @@ func (s *Client) gapBefore(at wire.Position, used map[int]bool) (found int) {
 	return found
 }
 
-// around tells of the messages, begins and gaps before and after the place of a missing message.
+// around reports the messages, begins and gaps before and after the place of a missing message.
 func (s *Client) around(p place) string {
 	i := slices.IndexFunc(s.got, func(at wire.Position) bool { return at.Epoch == p.epoch && at.N > p.n })
 	if i < 0 {
@@ -193,7 +193,7 @@ func (s *Client) excused(p place) bool {
 		case g.before.Epoch == p.epoch:
 			return p.n <= g.before.N
 		}
-		// The history began anew, perhaps several times.
+		// The history started over, perhaps several times.
 		return slices.Contains(g.epochs, p.epoch)
 	})
 }

@@ -20,7 +20,7 @@ func TestClient(t *testing.T) {
 			s.Message("t", "a.x", string(rune('0'+n)), at(n))
 		}
 	}
-	anew := func(n uint64) wire.Position { return wire.Position{Epoch: 2, N: n} } // of another store
+	restarted := func(n uint64) wire.Position { return wire.Position{Epoch: 2, N: n} } // of another store
 	tests := []struct {
 		name string
 		run  func(s *Client)
@@ -36,11 +36,11 @@ func TestClient(t *testing.T) {
 		{"out of order", func(s *Client) { get(s, 4, 6, 5, 7, 8) }, "comes after"},
 		{"again, behind a gap to an earlier position", func(s *Client) { get(s, 4, 5); s.Gap(at(3)); get(s, 4, 5, 6, 7, 8) }, ""},
 		{"again twice, behind one gap", func(s *Client) { get(s, 4, 5); s.Gap(at(3)); get(s, 4, 5, 4, 5, 6, 7, 8) }, "comes after"},
-		{"another epoch, without a gap", func(s *Client) { get(s, 4, 5, 6, 7, 8); s.Message("t", "a.x", "new", anew(1)) }, "without a gap"},
+		{"another epoch, without a gap", func(s *Client) { get(s, 4, 5, 6, 7, 8); s.Message("t", "a.x", "new", restarted(1)) }, "without a gap"},
 		{"another epoch and back, behind gaps", func(s *Client) {
 			get(s, 4)
-			s.Gap(anew(0))
-			s.Message("t", "a.x", "new", anew(1))
+			s.Gap(restarted(0))
+			s.Message("t", "a.x", "new", restarted(1))
 			s.Gap(at(6))
 			get(s, 7, 8)
 		}, ""},
@@ -64,7 +64,7 @@ func TestClient(t *testing.T) {
 	}{
 		{"a hole behind a gap of the same client", func(s *Client) { get(s, 4); s.Gap(at(5)); get(s, 6, 8) }, ""},
 		{"a hole in front of a gap", func(s *Client) { get(s, 5, 6); s.Gap(at(7)); get(s, 8) }, "a.x=4 at 4 was confirmed, and is missing"},
-		{"a hole behind the client that was told of a gap", func(s *Client) {
+		{"a hole behind the client that was notified of a gap", func(s *Client) {
 			get(s, 4)
 			s.Gap(at(5))
 			get(s, 6)
@@ -75,11 +75,11 @@ func TestClient(t *testing.T) {
 			s.checker.Confirmed("t", "a.x", "unseen", wire.Position{Epoch: 3, N: 1})
 			get(s, 4, 5, 6, 7, 8)
 		}, ""},
-		{"an epoch between two others, of which it saw nothing", func(s *Client) {
+		{"an epoch between two others that it saw nothing of", func(s *Client) {
 			s.checker.Confirmed("t", "a.x", "unseen", wire.Position{Epoch: 3, N: 1})
-			s.Gap(anew(0))
-			s.Message("t", "a.x", "new", anew(1))
-			s.End(anew(1))
+			s.Gap(restarted(0))
+			s.Message("t", "a.x", "new", restarted(1))
+			s.End(restarted(1))
 		}, ""},
 	}
 	for i, test := range append(tests, shared...) {

@@ -81,7 +81,7 @@ func (w *webTransport) setReadDeadline(t time.Time) error { return w.stream.SetR
 func (w *webTransport) read(s sink) error {
 	need := 0
 	if _, end, ok := wire.MessageBounds(w.inbox.bytes()); ok {
-		need = int(end) // of a message of which more will arrive
+		need = int(end) // of a message that is not complete
 	}
 	if err := w.inbox.fill(w.stream, need); err != nil {
 		return w.closeReason(err)

@@ -60,7 +60,7 @@ func run(w *bufio.Writer, command, path string) error {
 	return fmt.Errorf("unknown command %q: use go, slowest or table", command)
 }
 
-// readEvents calls take for each event of r, and other for each line that is none.
+// readEvents calls take for each event of r, and other for each other line.
 func readEvents(r io.Reader, take func(event), other func(line string)) error {
 	lines := bufio.NewReader(r)
 	for {

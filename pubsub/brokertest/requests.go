@@ -64,7 +64,7 @@ func members(o *overlay) {
 	for i, r := range list {
 		for _, m := range r.Members() {
 			if !ids[m.ID] {
-				o.Errorf("edge %d knows %+v, which is none of the edges", i, m)
+				o.Errorf("edge %d knows %+v, which is not an edge", i, m)
 			}
 		}
 	}

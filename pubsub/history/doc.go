@@ -2,7 +2,7 @@
 // some channels, so that a client that was away gets exactly what it has missed, or is
 // told that it cannot be had.
 //
-// A [Set] says which channels of which tenants are kept, in which history, and a [Store]
+// A [Set] says what is kept, by tenant and channel, in which history, and a [Store]
 // keeps them. The hub (package pubsub) stores each broadcast to a kept channel before
 // it hands it on, and reads what a client has missed, page by page.
 // Stores are in folders of their own: memory, and badger for this machine's disk. Each

@@ -23,7 +23,7 @@ type ScopeKeeper interface {
 	SetScopes(scopes map[string]Scope) error
 }
 
-// print tells definitions apart that keep other channels.
+// print is a fingerprint of the tenants and channels that a definition keeps.
 func (h *History) print() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q", h.Tenants, h.Channels))
 	return hex.EncodeToString(sum[:])

@@ -54,7 +54,7 @@ type History struct {
 	channels *channelset.Set
 }
 
-// Set is the histories of a configuration, no two of which share a channel of a tenant.
+// Set is the histories of a configuration, which share no channel of a tenant.
 // It does not change, and may be used concurrently. The nil Set has none.
 type Set struct {
 	histories []*History

@@ -87,7 +87,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// A scope begins anew whenever what is kept has changed, and when a history is back.
+// A scope starts over whenever what is kept has changed, and when a history is back.
 func TestNextScopes(t *testing.T) {
 	set := func(definitions ...Definition) *Set {
 		t.Helper()

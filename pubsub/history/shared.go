@@ -7,7 +7,7 @@ import "github.com/millrace/millrace/wire"
 //
 //   - A hub hands on what it has Received, and nothing in Message.Stored.
 //   - Each history has one order, of all its tenants. Head returns the position up to which
-//     this edge has received everything, whoever's that was, and Page.Through may be one
+//     this edge has received everything, of any tenant, and Page.Through may be one
 //     that no message of the tenant has.
 //   - What was stored by this edge and confirmed is there for a Read on this edge. What
 //     others have stored is there once it is received.
@@ -53,12 +53,12 @@ type Follower interface {
 	// store is at or above it only after the call.
 	Received(history, tenant string, m Kept)
 	// Skipped says that messages up to a position will not be received: they were removed
-	// before they came, or this edge has begun anew behind them.
+	// before they came, or this edge has started over behind them.
 	Skipped(history string, to wire.Position)
 	// Reach says that a history has been out of reach for longer than calls wait for it, or that it is
 	// back. Both come in turn, and may wait for a session.
 	Reach(history string, is bool)
-	// Defined says which histories are in force, and since when each keeps its channels
+	// Defined says which histories are in effect, and since when each keeps its channels
 	// (as Scope.Since), whenever that changes: those of all edges, whatever the
 	// configuration of this one has. It may take a moment, and the store holds no lock
 	// meanwhile that one of its own methods waits for.

@@ -96,7 +96,7 @@ func names(list []string) string {
 	return strings.Join(list, " ")
 }
 
-// DurationText is a duration without units that are zero, as 24h; 0 is none.
+// DurationText is a duration without units that are zero, as 24h; 0 means none.
 func DurationText(d time.Duration) string {
 	text := d.String()
 	if d == 0 {

@@ -19,10 +19,10 @@ var (
 	ErrUnavailable = errors.New("the history is out of reach")
 	// ErrUnconfirmed: it is not known whether the message was stored. It may still come.
 	ErrUnconfirmed = errors.New("it is not known whether the message was stored")
-	// ErrKeysFull: the store remembers as many keys as it may. Nothing was stored.
-	ErrKeysFull = errors.New("the history remembers as many keys as it may")
+	// ErrKeysFull: the table of keys is full. Nothing was stored.
+	ErrKeysFull = errors.New("key table is full")
 	// ErrTooManyChannels: more channels match than Query.MaxChannels.
-	ErrTooManyChannels = errors.New("more channels match than one answer may have")
+	ErrTooManyChannels = errors.New("pattern matches too many channels")
 	// ErrUnknown: the store has no history of this name.
 	ErrUnknown = errors.New("no history has this name")
 	// ErrClosed is what methods return after Close.
@@ -134,7 +134,7 @@ type HealthReporter interface {
 //   - All methods may be called concurrently, Close aside.
 //   - Messages of one tenant in one history get ascending positions. Message.Stored is
 //     called for those that are stored in the order of their positions, one call at a
-//     time for each tenant; and, of two Append calls of which one returned before the
+//     time for each tenant; and, of two Append calls, if one returned before the
 //     other began, in the order of these.
 //   - What Read returns includes all whose Stored call has begun, until it is removed.
 //   - A message that a limit excludes, its age above all, is never returned.
@@ -148,7 +148,7 @@ type HealthReporter interface {
 //   - What waits in a store to be written is bounded: beyond, Append fails with
 //     [ErrUnavailable], and one owner has half of that at most, and so has one tenant. Owners take turns.
 type Store interface {
-	// Define makes a history, if there is none of this name, and puts its limits in force
+	// Define makes a history, if there is none of this name, and sets its limits
 	// at once. What it has stays.
 	Define(d Definition) error
 	// Append stores a message of a history that was defined, and calls its Stored. It

@@ -18,7 +18,7 @@
 // # Concurrency and time
 //
 // Calls for different connections are concurrent. So are AuthorizeSubscribe calls for
-// different patterns of one connection, of which [MaxAsked] are under way at most.
+// different patterns of one connection, at most [MaxAsked] at a time.
 //
 // AuthorizeConnect and AuthorizeSubscribe may wait, for a network too. Their context
 // ends after [AskTimeout], and when the client is gone; what comes later than that
@@ -43,7 +43,7 @@
 // # Reloads
 //
 // A reload puts the hooks of the new configuration in place of the old ones, for open
-// connections too. So a hook may be told of the end of a connection of whose begin it
+// connections too. So a hook may be notified of the end of a connection whose begin it
 // was not, and a call that is under way may end after the hook was replaced.
 package hook
 
@@ -91,7 +91,7 @@ type Subscription struct {
 	OwnStream       bool // SUB:U: its messages come on a stream of their own
 	Positions       bool // RSUB: its messages come with positions, and perhaps from a history
 
-	// Presence: it is no subscription but a JOIN, of which Pattern is the channel, or a WHO. Hooks
+	// Presence: it is no subscription but a JOIN, where Pattern is the channel, or a WHO. Hooks
 	// are asked about these, and told by [JoinObserver] and [LeaveObserver].
 	Presence bool
 }
@@ -136,26 +136,26 @@ type PublishAuthorizer interface {
 
 // PayloadReader is a [PublishAuthorizer] that asks for the payload.
 type PayloadReader interface {
-	// ReadsPayload is called once, when the hook is put in force.
+	// ReadsPayload is called once, when the hook is put into effect.
 	ReadsPayload() bool
 }
 
 // Selector is a hook that is asked only about a part of what it implements, as its
 // configuration says. A subscription that no hook is asked about is decided at once.
 type Selector interface {
-	// Asked is called once, when the hook is put in force.
+	// Asked is called once, when the hook is put into effect.
 	Asked() (connect, subscribe, publish bool)
 }
 
 // ConnectObserver is told that a client has its session.
 type ConnectObserver interface{ Connected(c Client) }
 
-// DisconnectObserver is told that a session has ended, of which Connected was told.
+// DisconnectObserver is told about the end of a session that Connected was told about.
 type DisconnectObserver interface {
 	Disconnected(c Client, d Disconnection)
 }
 
-// SubscribeObserver is told that a subscription is in force.
+// SubscribeObserver is told that a subscription has begun.
 type SubscribeObserver interface {
 	Subscribed(c Client, s Subscription)
 }
@@ -165,7 +165,7 @@ type UnsubscribeObserver interface {
 	Unsubscribed(c Client, s Subscription)
 }
 
-// JoinObserver is told of a subject that has become present in a channel by clients of this
+// JoinObserver is notified of a subject that has become present in a channel by clients of this
 // edge. It may be present by another edge as well.
 type JoinObserver interface{ Joined(m Member) }
 
@@ -181,7 +181,7 @@ type Member struct {
 	Issuer                   string // of the token of its newest session, as in [Client]
 }
 
-// RefusalObserver is told of a client that got no session. Strangers cause these calls
+// RefusalObserver is notified of a client that got no session. Strangers cause these calls
 // at will.
 type RefusalObserver interface{ Refused(r RefusedClient) }
 
@@ -201,7 +201,7 @@ type RefusedClient struct {
 	Rule         string            // that decided: of the token, a limit of the edge, or a hook; empty: none
 }
 
-// DenialObserver is told of publishes and subscriptions that an open connection was refused, for
+// DenialObserver is notified of publishes and subscriptions that an open connection was refused, for
 // want of a right or by a hook. Of one token there is at most one a second, after some at first.
 type DenialObserver interface{ Denied(c Client, d Denial) }
 
@@ -213,7 +213,7 @@ type Denial struct {
 	Reason, Rule    string // as in [RefusedClient]
 }
 
-// OperationObserver is told of operations on tokens, connections, edges and histories, and of
+// OperationObserver is notified of operations on tokens, connections, edges and histories, and of
 // operators that log in, also of those that were refused.
 type OperationObserver interface{ Operated(o Operation) }
 
@@ -249,7 +249,7 @@ type Refusal struct {
 func (r *Refusal) Error() string { return string(r.Code) + ": " + r.Reason }
 
 // Deny refuses for good. The reason is told to a client that asked to connect: one line
-// of text without control characters, of which [MaxReason] bytes are told.
+// of text without control characters, cut to [MaxReason] bytes.
 func Deny(reason string) error { return &Refusal{wire.CodePermissionDenied, reason} }
 
 // TryLater refuses for now.

@@ -201,7 +201,7 @@ func TestOutgoingIsBounded(t *testing.T) {
 	}
 }
 
-// What the edge that was asked says. An answer that is larger than agreed is none.
+// What the edge that was asked says. An answer that is larger than agreed is ignored.
 func TestReplies(t *testing.T) {
 	b, _ := offlineWithLink()
 	for _, c := range []struct {

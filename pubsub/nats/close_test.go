@@ -11,7 +11,7 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// closeInTime closes an edge, of which the goroutines that Close waits for are to end.
+// closeInTime closes an edge; the goroutines that Close waits for must end.
 func closeInTime(t *testing.T, e *edge) {
 	t.Helper()
 	closed := make(chan error, 1)

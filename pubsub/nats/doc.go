@@ -64,7 +64,7 @@
 // # What the hub is told
 //
 // The link is down for a set of causes: the connection to NATS is lost, or a server has
-// not answered for 5 s (link.go). The hub is told of changes alone, by Linked, one call
+// not answered for 5 s (link.go). The hub is notified of changes alone, by Linked, one call
 // at a time; until the first call it takes the link to be up.
 //
 //	     Join, connected: no call               Join, not connected: Linked(false)

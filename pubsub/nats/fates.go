@@ -140,7 +140,7 @@ func (b *Broker) tell(m *pubsub.Message, tried []edgeID, fate pubsub.Fate) {
 	})
 }
 
-// handleFate takes what another edge tells of a message.
+// handleFate takes what another edge reports about a message.
 func (b *Broker) handleFate(from sender, m *pubsub.Message, data []byte) error {
 	if len(data) != 8+8+1 || pubsub.Fate(data[16]) > pubsub.FateBusy {
 		return errNotDirected

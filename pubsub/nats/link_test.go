@@ -132,7 +132,7 @@ func (e *edge) fill(t *testing.T) (taken int) {
 			t.Fatal("the queue has no end")
 		}
 	}
-	// Two queues, of which one is being written, and what the kernel takes.
+	// Two queues, one that is being written, and what the kernel takes.
 	if limit := 2*queueBytes + 2<<20; taken*4000 > limit {
 		t.Errorf("%d messages were taken, and %d bytes should wait at most", taken, limit)
 	}

@@ -16,7 +16,7 @@ import (
 type outgoing struct {
 	subject, reply string
 	data           []byte
-	request        uint64                 // the number of a request of this edge; 0: it is none
+	request        uint64                 // the number of a request of this edge; 0: none
 	short          func(kind byte) []byte // the answer in a few bytes, instead of data; nil: it has only these
 	aside          *asides                // it is neither, but one of these
 }

@@ -201,7 +201,7 @@ func (p *peers) expire(now time.Time) (gone []edgeID) {
 // isSilent reports whether an edge has been silent too long.
 func (p *peer) isSilent(now time.Time) bool { return now.Sub(p.seen) > peerTimeout }
 
-// updateIDs makes ids anew. The caller holds p.mu.
+// updateIDs rebuilds ids. The caller holds p.mu.
 func (p *peers) updateIDs() {
 	p.ids = append(p.ids[:0], p.self.ID)
 	for id := range p.others {

@@ -123,7 +123,7 @@ func (b *Broker) forwardAny(m pubsub.Message, asking []edgeID) error {
 // sendToRandom sends a message to this edge or one of others, each with the same
 // probability. If this edge is drawn and has no subscriber, one of the others gets
 // it. If no other one is known, NATS chooses: it may have a subscription that no
-// edge has told of yet.
+// edge has reported yet.
 func (b *Broker) sendToRandom(m pubsub.Message, others, asking []edgeID) error {
 	at := rand.IntN(len(others) + 1)
 	if at < len(others) {

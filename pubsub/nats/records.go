@@ -22,7 +22,7 @@ const (
 	keptTenants = 1 << 10
 )
 
-// add adds a record. bytes is r.bytes with the record appended, of which the header is
+// add adds a record. bytes is r.bytes with the record appended, whose header is
 // still empty; split is where its data begins.
 func (r *records) add(bytes []byte, split int, tenant []byte, issuer string) {
 	at := len(r.bytes)

@@ -95,7 +95,7 @@ func (b *Broker) awaitAccepted(t *testing.T, n int) {
 	await(t, fmt.Sprint(n, " requests"), func() bool { _, active, waiting := b.counts(); return active+waiting == n })
 }
 
-// What an edge is told of the one that asks.
+// What an edge learns about the one that asks.
 func TestAskerIsNamed(t *testing.T) {
 	t.Parallel()
 	s := namedServer(t, "a", "b")
@@ -229,7 +229,7 @@ func TestCloseDuringRequests(t *testing.T) {
 			}
 			return g.handle(ctx, from, nil)
 		})
-		const n = maxAnsweringPerEdge + 2 // of which some wait
+		const n = maxAnsweringPerEdge + 2 // some wait
 		errs := make(chan error, n)
 		for range n {
 			go func() { // ends with the request

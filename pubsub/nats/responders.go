@@ -127,7 +127,7 @@ func (r *responders) lockChannel(m *pubsub.Message) (*tenantResponders, *channel
 	}
 }
 
-// unlock unlocks a tenant, and forgets one of which nothing is known.
+// unlock unlocks a tenant, and forgets one without content.
 func (r *responders) unlock(t *tenantResponders) {
 	if len(t.channels)+len(t.pending) == 0 && !t.removed {
 		t.removed = true

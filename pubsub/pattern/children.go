@@ -69,7 +69,7 @@ func (c *children[V]) drop() {
 	}
 }
 
-// renew puts the children in use into a new table, of which they take at most a
+// renew puts the children in use into a new table, where they take at most a
 // quarter. The next one is due after a number of changes in proportion to the
 // work, so adding and dropping cost the same however many children there are.
 func (c *children[V]) renew() *table[V] {

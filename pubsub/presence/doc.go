@@ -1,4 +1,4 @@
-// Package presence knows who is present: which subjects are members of which channels, on
+// Package presence knows who is present: the subjects that are members of channels, on
 // this edge and on the others, and tells those who watch.
 //
 // # Logs

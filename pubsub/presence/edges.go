@@ -45,9 +45,9 @@ type edgeName struct{ edges, members int }
 type edge struct {
 	name    string // of its edgeName
 	at      uint64 // number in its log up to which this edge knows it
-	target  uint64 // where its log was when this one began anew: there, all members are known
+	target  uint64 // where its log was when this one started over: there, all members are known
 	syncing bool
-	round   uint64              // grows each time it begins anew
+	round   uint64              // grows each time it starts over
 	known   uint64              // the last one that has reached its target: members of rounds before are gone
 	held    map[*entry]struct{} // its members
 	current int                 // of these, those of this round
@@ -81,7 +81,7 @@ func (e *edge) hasEnded(o *owner, now time.Time) bool {
 	return o.round < e.known
 }
 
-// Receive takes a message of another edge. The error says why it is none that this version
+// Receive takes a message of another edge. The error says why it is not one that this version
 // sends.
 //
 // name is whose edge it is, as the broker vouches for; empty: it does not.

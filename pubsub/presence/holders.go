@@ -2,7 +2,7 @@ package presence
 
 // holder is whoever has tenants: an issuer of tokens, who can have any number of them. Where there are
 // several, none has more than its share of the entries that an edge knows. The holder without a name has
-// the tenants of which nobody knows whose they are. Guarded by Registry.mu.
+// the tenants without a known owner. Guarded by Registry.mu.
 type holder struct {
 	name    string
 	tenants int

@@ -282,7 +282,7 @@ func TestHoldersSharePatterns(t *testing.T) {
 	equal(t, "holders left", len(r.holders), 0)
 }
 
-// A tenant is of whom its name says, otherwise of the first who has a member in it: who only looks on
+// A tenant belongs to whom its name says, otherwise to the first who has a member in it: who only looks on
 // takes nothing of others' shares.
 func TestHolderOfTenant(t *testing.T) {
 	r := newShared(t)

@@ -66,10 +66,10 @@ func (l *log[T]) after(number uint64, probe T, fn func(T) bool) {
 	l.tree.AscendGreaterOrEqual(probe, fn)
 }
 
-// begins reports whether a reader at this number has to begin anew. Base is where the log was
-// when it began: what was gone by then it has never been told of, so that may be forgotten
+// mustRestart reports whether a reader at this number has to start over. Base is where the log was
+// when it began: what was gone by then it has never been notified of, so that may be forgotten
 // while it reads on from 0.
-func (l *log[T]) begins(number, base uint64) bool {
+func (l *log[T]) mustRestart(number, base uint64) bool {
 	return max(number, base) < l.floor || number > l.head
 }
 

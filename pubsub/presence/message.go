@@ -69,7 +69,7 @@ func encodeAsk(from, base uint64) []byte {
 // where it reaches, and where the reader has begun now.
 func (o *own) page(from, base uint64) (b []byte, through, begun uint64) {
 	first := byte(0)
-	if from == 0 || o.log.begins(from, base) {
+	if from == 0 || o.log.mustRestart(from, base) {
 		first, from, base = 1, 0, o.log.head
 	}
 	through = o.log.head

@@ -12,7 +12,7 @@ type page struct {
 // pageKey is what a page depends on, of one audience in one tick.
 type pageKey struct {
 	at, target, counted uint64
-	anew, syncing       bool
+	restarted, syncing  bool
 }
 
 // page makes the page behind a number.
@@ -105,7 +105,7 @@ func (f *frame) finish(k pageKey, head uint64) page {
 	if !f.full {
 		f.through = head
 	}
-	f.presence.First = k.anew
+	f.presence.First = k.restarted
 	f.presence.Synced = k.syncing && f.through >= k.target || k.counted > 0 && f.through >= k.counted
 	if f.n == 0 && !f.presence.First && !f.presence.Synced {
 		return page{nil, f.through, f.scanned}

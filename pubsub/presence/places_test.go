@@ -74,7 +74,7 @@ func TestDefinitionsInSteps(t *testing.T) {
 	equal(t, "members that have left", left, n)
 	equal(t, "what is left", r.Stats().Members+r.Stats().OwnMembers+len(r.others["b"].held), 0)
 	if atFirst < n-stepSize {
-		t.Errorf("when the first one is told of, %d of %d are left: the lock was held for all others", atFirst, n)
+		t.Errorf("when the first one is reported, %d of %d are left: the lock was held for all others", atFirst, n)
 	}
 	counted(t, r)
 }

@@ -20,7 +20,7 @@ import (
 type client struct {
 	t      *testing.T
 	shown  map[string]bool // channel and subject
-	next   map[string]bool // while it begins anew
+	next   map[string]bool // while it starts over
 	counts map[string]uint32
 	frames int
 	bytes  int
@@ -53,7 +53,7 @@ func (c *client) PushPresence(b []byte) bool {
 	c.bytes += len(b)
 	p, err := wire.DecodePresence(b)
 	if err != nil {
-		c.t.Errorf("a frame that is none: %v", err)
+		c.t.Errorf("an invalid frame: %v", err)
 		return true
 	}
 	if p.Counts {
@@ -297,7 +297,7 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// A watcher that takes nothing for long begins anew, and is told what has changed only.
+// A watcher that takes nothing for long starts over, and is told what has changed only.
 func TestSlowWatcher(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := alone(t, 1000, time.Second)
@@ -441,7 +441,7 @@ func TestMessages(t *testing.T) {
 		"info that is not UTF-8": {func(m *ownMember) { m.info = []byte("{\"a\":\"\xff\"}") }, false},
 		"a date without end":     {func(m *ownMember) { m.since = maxSince + 1 }, false},
 		"a linger without end":   {func(m *ownMember) { m.linger = MaxLinger + time.Millisecond }, false},
-		"a tenant that is none":  {func(m *ownMember) { m.key.Tenant = "t:u" }, false},
+		"an invalid tenant":      {func(m *ownMember) { m.key.Tenant = "t:u" }, false},
 		"a pattern":              {func(m *ownMember) { m.key.Channel = "room.*" }, false},
 		"no subject":             {func(m *ownMember) { m.key.Subject = "" }, false},
 		"a long subject":         {func(m *ownMember) { m.key.Subject = strings.Repeat("s", 129) }, false},

@@ -14,12 +14,12 @@ import (
 // Refusals.
 var (
 	// ErrNoPresence: no presence has the channel, or contains the pattern.
-	ErrNoPresence = errors.New("there is no presence here")
+	ErrNoPresence = errors.New("no presence covers this channel")
 	// ErrTooManyPatterns: the tenant has as many different patterns watched as may be.
-	ErrTooManyPatterns = errors.New("as many patterns are watched as there may be")
+	ErrTooManyPatterns = errors.New("too many watched patterns")
 	// ErrFull: the tenant has as many members in the presence as it may, or the subject half
 	// of them, or the edge knows as many as it can, or as it may of one owner's.
-	ErrFull = errors.New("there are as many members as there may be")
+	ErrFull = errors.New("presence is full")
 )
 
 // maxEntries bounds the members that an edge knows, those that have left lately included.
@@ -94,7 +94,7 @@ func New(o Options) *Registry {
 	}
 }
 
-// SetDefinitions puts presences in force in place of those before. Members of channels that
+// SetDefinitions puts presences into effect in place of those before. Members of channels that
 // none has any more are gone; the caller ends the watchers that [Set.Contains] does not allow
 // any more. Others go on meanwhile. One call at a time.
 func (r *Registry) SetDefinitions(s *Set) {
@@ -110,7 +110,7 @@ func (r *Registry) SetDefinitions(s *Set) {
 			now := time.Now()
 			more = w.step(r, func(e *entry) {
 				t := e.channel.tenant
-				switch d := s.having(t.name, e.channel.name); {
+				switch d := s.definitionFor(t.name, e.channel.name); {
 				case d == nil:
 					left = r.end(e, left, now)
 				case e.here:
@@ -144,7 +144,7 @@ func (r *Registry) Close() {
 	r.endOwn(func() []*ownMember { return slices.Collect(maps.Values(r.own.members)) })
 }
 
-// endOwn calls end with r.mu locked, and tells of the members of this edge that it returns.
+// endOwn calls end with r.mu locked, and reports the members of this edge that it returns.
 func (r *Registry) endOwn(end func() []*ownMember) {
 	r.order.Lock()
 	defer r.order.Unlock()
@@ -174,7 +174,7 @@ func (r *Registry) Join(user string, key Key, info []byte) error {
 func (r *Registry) join(user string, key Key, info []byte) (isNew bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	d := r.set.having(key.Tenant, key.Channel)
+	d := r.set.definitionFor(key.Tenant, key.Channel)
 	if d == nil {
 		return false, ErrNoPresence
 	}

@@ -31,7 +31,7 @@ type Definition struct {
 	Linger   time.Duration // how long a member stays whose last session was lost; MinLinger to MaxLinger
 }
 
-// Set is the presences of a configuration, no two of which share a channel of a tenant. It
+// Set is the presences of a configuration, which share no channel of a tenant. It
 // does not change. The nil Set has none.
 type Set struct{ list []*definition }
 
@@ -98,8 +98,8 @@ func (s *Set) All() (list []Definition) {
 	return list
 }
 
-// having returns the presence that has a channel, or nil.
-func (s *Set) having(tenant, channel string) *definition {
+// definitionFor returns the presence that has a channel, or nil.
+func (s *Set) definitionFor(tenant, channel string) *definition {
 	if s == nil {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (s *Set) having(tenant, channel string) *definition {
 }
 
 // Has reports whether a presence has a channel of a tenant.
-func (s *Set) Has(tenant, channel string) bool { return s.having(tenant, channel) != nil }
+func (s *Set) Has(tenant, channel string) bool { return s.definitionFor(tenant, channel) != nil }
 
 // Contains reports whether one presence has all channels of a tenant that a pattern matches.
 func (s *Set) Contains(tenant string, p pattern.Pattern) bool {

@@ -142,7 +142,7 @@ func (r *Registry) find(key Key) *entry {
 
 func (e *entry) key() Key { return Key{e.channel.tenant.name, e.channel.name, e.subject} }
 
-// ownedBy returns the edge of this ID as an owner of the entry, which may be nil; nil: it is none.
+// ownedBy returns the edge of this ID as an owner of the entry, which may be nil; nil: it does not own it.
 func (e *entry) ownedBy(edge string) *owner {
 	if e == nil {
 		return nil
@@ -189,7 +189,7 @@ func (r *Registry) update(e *entry, now time.Time) {
 		e.info = nil
 		e.channel.tenant.countIn(e, nil)
 	} else {
-		e.channel.tenant.countIn(e, r.set.having(e.channel.tenant.name, e.channel.name))
+		e.channel.tenant.countIn(e, r.set.definitionFor(e.channel.tenant.name, e.channel.name))
 		e.info = e.owners[len(e.owners)-1].info
 		if !was {
 			since = e.owners[0].since
@@ -295,7 +295,7 @@ func (r *Registry) forget(e *entry) {
 	c.forgetIfUnused()
 }
 
-// forgetIfUnused drops a channel of which there is nothing to say, and that nobody watches.
+// forgetIfUnused drops a channel that has no members and no watchers.
 func (c *channel) forgetIfUnused() {
 	if len(c.entries) == 0 && c.audience == [2]*audience{} {
 		c.tenant.counts.drop(c)

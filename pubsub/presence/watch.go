@@ -18,15 +18,15 @@ type Receiver interface {
 
 // Watcher is a WHO. Its fields are guarded by Registry.mu.
 type Watcher struct {
-	audience *audience
-	out      Receiver
-	at       uint64    // everything up to this number has been told
-	anew     bool      // the next frame begins anew
-	syncing  bool      // it has begun anew, and is not at target yet
-	target   uint64    // where the log was when it began: from there on it has all that there was
-	countsAt time.Time // when it was told counts, since it is far behind
-	counted  uint64    // where the log was then: there, the members are newer; 0: it is not behind that
-	left     bool
+	audience  *audience
+	out       Receiver
+	at        uint64    // everything up to this number has been told
+	restarted bool      // the next frame starts over
+	syncing   bool      // it has started over, and is not at target yet
+	target    uint64    // where the log was when it began: from there on it has all that there was
+	countsAt  time.Time // when it was told counts, since it is far behind
+	counted   uint64    // where the log was then: there, the members are newer; 0: it is not behind that
+	left      bool
 }
 
 // audience is the watchers of one pattern in one mode.
@@ -58,7 +58,7 @@ func (r *Registry) Watch(user, tenant string, p pattern.Pattern, count bool, out
 	if a == nil {
 		return nil, ErrTooManyPatterns
 	}
-	w := &Watcher{audience: a, out: out, anew: true}
+	w := &Watcher{audience: a, out: out, restarted: true}
 	a.watchers[w] = struct{}{}
 	r.watchers++
 	r.markBehind(a)
@@ -189,7 +189,7 @@ const (
 	MaxFrame = pageBytes + 3<<10
 )
 
-// serve gives the watchers of an audience their next pages, for so many bytes, of which it
+// serve gives the watchers of an audience their next pages, for so many bytes, and
 // returns what is left; what is looked at costs some, too. Done reports whether none is behind
 // any more. The caller holds r.mu.
 func (a *audience) serve(now time.Time, budget int) (left int, done bool) {
@@ -202,7 +202,7 @@ func (a *audience) serve(now time.Time, budget int) (left int, done bool) {
 	budget = a.tellCounts(now, budget)
 	pages, done := map[pageKey]page{}, true
 	for w := range a.watchers {
-		if w.at == a.head() && !w.anew {
+		if w.at == a.head() && !w.restarted {
 			continue
 		}
 		if budget <= 0 {
@@ -212,13 +212,13 @@ func (a *audience) serve(now time.Time, budget int) (left int, done bool) {
 			done = false
 			continue
 		}
-		if !w.anew && a.begins(w.at, w.target) {
-			w.anew, w.at = true, 0
+		if !w.restarted && a.mustRestart(w.at, w.target) {
+			w.restarted, w.at = true, 0
 		}
-		if w.anew {
+		if w.restarted {
 			w.syncing, w.target = true, a.head()
 		}
-		key := pageKey{w.at, w.target, w.counted, w.anew, w.syncing}
+		key := pageKey{w.at, w.target, w.counted, w.restarted, w.syncing}
 		p, known := pages[key]
 		if !known {
 			p = a.page(key)
@@ -229,7 +229,7 @@ func (a *audience) serve(now time.Time, budget int) (left int, done bool) {
 			done = false
 			continue
 		}
-		w.at, w.anew, w.syncing = p.through, false, w.syncing && p.through < w.target
+		w.at, w.restarted, w.syncing = p.through, false, w.syncing && p.through < w.target
 		if p.through >= w.counted {
 			w.counted = 0
 		}
@@ -246,7 +246,7 @@ func (a *audience) tellCounts(now time.Time, budget int) (left int) {
 	}
 	var counts []byte
 	for w := range a.watchers {
-		if w.anew || a.head()-w.at <= farBehind || now.Sub(w.countsAt) < countsEvery || !w.out.HasRoom() {
+		if w.restarted || a.head()-w.at <= farBehind || now.Sub(w.countsAt) < countsEvery || !w.out.HasRoom() {
 			continue
 		}
 		if counts == nil {
@@ -293,16 +293,16 @@ func (a *audience) length() int {
 	return a.tenant.log.tree.Len()
 }
 
-// begins reports whether a watcher at this number has to begin anew; base is where the log was
+// mustRestart reports whether a watcher at this number has to start over; base is where the log was
 // when it began.
-func (a *audience) begins(at, base uint64) bool {
+func (a *audience) mustRestart(at, base uint64) bool {
 	switch {
 	case a.channel != nil && a.key.count:
 		return false // it has a single entry, which is never dropped while it is watched
 	case a.channel != nil:
-		return a.channel.log.begins(at, base)
+		return a.channel.log.mustRestart(at, base)
 	case a.key.count:
-		return a.tenant.counts.begins(at, base)
+		return a.tenant.counts.mustRestart(at, base)
 	}
-	return a.tenant.log.begins(at, base)
+	return a.tenant.log.mustRestart(at, base)
 }

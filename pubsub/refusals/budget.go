@@ -19,7 +19,7 @@ type Budget struct {
 }
 
 // Take reports whether one more may be written down for a payer, and how many were not since Take
-// has told of it last, which it does once a second.
+// has reported it last, which it does once a second.
 func (b *Budget) Take(now time.Time, of []string) (ok bool, omitted uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -104,7 +104,7 @@ func TestBudget(t *testing.T) {
 		t.Errorf("a second later: %v, %d left out", ok, omitted)
 	}
 	if ok, omitted := b.Take(now, a); !ok || omitted != 0 || b.Omitted() != 0 {
-		t.Errorf("told of twice: %d", omitted)
+		t.Errorf("reported twice: %d", omitted)
 	}
 }
 

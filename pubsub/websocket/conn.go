@@ -160,7 +160,7 @@ func (c *connection) keepAlive(now time.Time) {
 
 // tick is called when the read deadline has passed, which is the reader's only timer.
 // The deadline is not moved with every read: it comes early on a busy connection, and
-// is set anew then. tick reports false when the goroutine must end.
+// is set again then. tick reports false when the goroutine must end.
 func (c *connection) tick() bool {
 	now := time.Now()
 	c.releaseBuffer()

@@ -153,7 +153,7 @@ func TestCapCountsEveryFrame(t *testing.T) {
 				p.write(frame(opText, nil))
 			}
 			start := time.Now()
-			for range 320 { // 10 KiB by count, of which the bucket holds 1
+			for range 320 { // 10 KiB by count; the bucket holds 1
 				p.write(f)
 			}
 			if took := time.Since(start); took < 8*time.Second || took > 10*time.Second {

@@ -359,7 +359,7 @@ func (c *client) expect(want ...string) {
 	c.main.expect(want...)
 }
 
-// subscribe waits for the subscription to be in force.
+// subscribe waits for the subscription to be in effect.
 func (c *client) subscribe(p string) {
 	c.Helper()
 	c.send("SUB:t:" + p)

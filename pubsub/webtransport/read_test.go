@@ -240,7 +240,7 @@ func TestLinesCost(t *testing.T) {
 }
 
 func FuzzLines(f *testing.F) {
-	for _, text := range []string{ // with an L for the longest line that is none
+	for _, text := range []string{ // with an L for the longest invalid line
 		"SUB:U:t:a\nUNSUB:D:t:b\r\n", "LLL\nSUB:U:t:a\n", "Lxx\n\nL",
 		"", "\n", "a\n", "a\r\nb\n\n", "a", "a\nb", "\n\n\nx", "L\r\nL\n", "L\rx\ny\n", "Lxx\ny\n", "Lxxx\ny\n", "Lxx", "L",
 		"LLL\ny\n", "LL\nLL", "ééLéé\n",

@@ -210,7 +210,7 @@ func TestRefusedStreamsCost(t *testing.T) {
 		quic:   func(c *quic.Config) { c.MaxIncomingStreams = 20 },
 	}, func(t *testing.T, e *edge) {
 		c, start := e.subscriber("a"), time.Now()
-		for range 400 { // 12.5 KiB by count, of which the bucket holds 1
+		for range 400 { // 12.5 KiB by count; the bucket holds 1
 			s := c.stream()
 			s.poke([]byte{0})
 			_ = s.writer.Close()

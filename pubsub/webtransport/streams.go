@@ -93,7 +93,7 @@ func (c *connection) readUniStreams() {
 	c.startReaders()
 }
 
-// startReaders starts as many readers as there may be. The caller holds uni.mu.
+// startReaders starts as many readers as allowed. The caller holds uni.mu.
 func (c *connection) startReaders() {
 	u := &c.uni
 	for u.open && len(u.waiting) > 0 && u.reading < MaxUniStreams {

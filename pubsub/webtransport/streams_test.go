@@ -59,7 +59,7 @@ func TestLines(t *testing.T) {
 			u.write([]byte("SUB:D:t:" + strings.Repeat(fill, 40*wire.MaxLine) + "\nSUB:D:t:after\n"))
 			c.expect("ERR:bad_request", "OK:SUB:t:after")
 		}
-		u.write([]byte("SUB:D:t:" + strings.Repeat("x", wire.MaxLine-len("SUB:D:t:")) + "\r\n")) // the longest that is none
+		u.write([]byte("SUB:D:t:" + strings.Repeat("x", wire.MaxLine-len("SUB:D:t:")) + "\r\n")) // the longest invalid one
 		c.expect("ERR:bad_pattern")
 		u.finish()
 

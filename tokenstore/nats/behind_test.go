@@ -43,7 +43,7 @@ func TestLeaderBehind(t *testing.T) {
 			state, err := s.bucketState(t.Context())
 			must(t, err)
 			applied := before.Version
-			for _, id := range []string{"x", "z"} { // of which only the copy knows
+			for _, id := range []string{"x", "z"} { // only the copy knows these
 				applied++
 				rec := record(id, "1")
 				rec.Version = applied

@@ -62,7 +62,7 @@ func awaitSame(t *testing.T, s testStore, want []tokenstore.Record) {
 	})
 }
 
-// The bucket is replaced by another one, whose revisions begin anew.
+// The bucket is replaced by another one, whose revisions start over.
 func TestBucketReplaced(t *testing.T) {
 	t.Parallel()
 	for name, fill := range map[string]func(*testing.T, tokenstore.Store){

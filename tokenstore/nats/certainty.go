@@ -12,7 +12,7 @@ type certainty uint8
 
 const (
 	sure    certainty = iota
-	behind            // the leader answers, and the copy does not come to what it has
+	behind            // the leader answers, and the copy is behind it
 	resumed           // the process stood still, and the leader has not answered since
 )
 

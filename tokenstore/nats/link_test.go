@@ -151,7 +151,7 @@ func TestElsewhere(t *testing.T) {
 	await(t, "what was created again", func() bool { return has(t, a, again) })
 }
 
-// race makes calls on both stores at once, of which one is to succeed. The others must have
+// race makes calls on both stores at once; one is to succeed. The others must have
 // one of the errors that are expected.
 func race(t *testing.T, a, b testStore, n int, call func(s testStore, i int) error, expected ...error) {
 	t.Helper()

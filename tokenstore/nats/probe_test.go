@@ -106,7 +106,7 @@ func TestServerThatIsBehind(t *testing.T) {
 	}
 }
 
-// Writes reach the copy without the consumer that the watch reads from, of which the server
+// Writes reach the copy without the consumer that the watch reads from, which the server
 // tells nobody.
 func TestWatchThatDies(t *testing.T) {
 	t.Parallel()
@@ -151,7 +151,7 @@ func consumerOf(t *testing.T, s *Store) (name string) {
 	return name
 }
 
-// The watch reads from one of three replicas, of which the others die. It has no leader then:
+// The watch reads from one of three replicas, while the others die. It has no leader then:
 // writes before that reach the copy, and afterwards it is not kept fresh. NATS takes 10 s to
 // notice: so TestNoLeader has this in short, and it runs in full with MILLRACE_CHECK.
 func TestReplicaAlone(t *testing.T) {

@@ -128,7 +128,7 @@ func (s *Store) awaitConfirmation(ctx context.Context, timeout time.Duration) er
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		return fmt.Errorf("%w: the copy does not come to what the bucket has", tokenstore.ErrUnavailable)
+		return fmt.Errorf("%w: the copy is behind the bucket", tokenstore.ErrUnavailable)
 	}
 }
 

@@ -22,7 +22,7 @@ func deleteConsumers(t *testing.T, s *server.Server) {
 	must(t, err)
 	for name := range stream.ConsumerNames(t.Context()).Name() {
 		err := stream.DeleteConsumer(t.Context(), name)
-		if err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) { // a store may just have begun anew
+		if err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) { // a store may just have started over
 			t.Fatal(err)
 		}
 	}

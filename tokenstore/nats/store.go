@@ -46,7 +46,7 @@ const (
 	// defaultCallTimeout bounds a call to the bucket, and the wait for the first copy.
 	defaultCallTimeout = 5 * time.Second
 	// maxCalls bounds the calls to the bucket that are under way, and maxCallsOfOne those for one
-	// issuer of tokens, see [tokenstore.WithPayer], of which more wait in a line of their own. The
+	// issuer of tokens, see [tokenstore.WithPayer]; more wait in a line of their own. The
 	// probes that keep the copy fresh do not count: they wait for no other call.
 	maxCalls      = 128
 	maxCallsOfOne = maxCalls / 2

@@ -78,7 +78,7 @@ func TestCloseWithoutLink(t *testing.T) {
 			noError(t, natstest.Receive(t, "Close", closed))
 			_, err := s.Get(t.Context(), access, rec.ID)
 			wantErr(t, "Get", err, tokenstore.ErrClosed)
-			if s.freshness.timer.Stop() { // it would tell of an old copy some time later
+			if s.freshness.timer.Stop() { // it would report an old copy some time later
 				t.Error("the clock went on")
 			}
 			if s.conn.IsConnected() || !s.conn.IsClosed() {

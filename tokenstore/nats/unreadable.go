@@ -54,7 +54,7 @@ func (s *Store) Unreadable() error {
 	n := len(s.mirror.laterFormat)
 	for _, err := range s.mirror.laterFormat {
 		if n > 1 {
-			err = fmt.Errorf("%d tokens cannot be read, of which one is this: %w", n, err)
+			err = fmt.Errorf("%d tokens cannot be read; one of them: %w", n, err)
 		}
 		return err
 	}

@@ -164,7 +164,7 @@ func RevokeSubject(ctx context.Context, s *service, m *master, subject string) (
 	answer.Revoked, answer.reopen, err = s.RevokeAndClose(ctx, m, subject)
 	var refused *tokenstore.InvalidError
 	if errors.As(err, &refused) {
-		answer.Subject = "" // it is none
+		answer.Subject = "" // it is invalid
 	}
 	return answer, err
 }

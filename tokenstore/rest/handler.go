@@ -37,9 +37,9 @@ type Options struct {
 	// Secure reports whether a token may travel on this request's connection; if not,
 	// the answer is 403 tls_required. Nil: only over TLS.
 	Secure func(*http.Request) bool
-	// Observe is told of each call of one of the Routes, once, when its outcome is
+	// Observe is called for each call of one of the Routes, once, when its outcome is
 	// known and before the answer is written; also of a call that was refused, but
-	// not of a path or method that there is not. The answer waits for it. Nil:
+	// not of an unknown path or method. The answer waits for it. Nil:
 	// nobody is told.
 	Observe func(Operation)
 	// Log gets faults of the edge, never a part of a request. Nil: nothing is

@@ -13,7 +13,7 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-// observed makes a request and returns the operations that the observer was told of.
+// observed makes a request and returns the operations that the observer got.
 func (e *edge) observed(r *http.Request) (ops []Operation) {
 	e.t.Helper()
 	options := e.options

@@ -23,7 +23,7 @@ import (
 // sends it has probably lost a value.
 //
 // Fields are named by their json tags and are strings, booleans, integers,
-// structs, slices and pointers of these, or a [json.RawMessage], of which only the text is
+// structs, slices and pointers of these, or a [json.RawMessage], whose text alone is
 // checked. Keys that are absent leave their field
 // as it was.
 //

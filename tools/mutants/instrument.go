@@ -111,7 +111,7 @@ func (t tree) locate(m mutant, files map[string]*file) (in *file, p place, ok bo
 	return nil, place{}, false
 }
 
-// instrumented is a tree whose build has many mutants, of which a switch chooses one.
+// instrumented is a tree whose build has many mutants; a switch chooses one.
 type instrumented struct {
 	overlay string            // the path of the JSON file for go build -overlay
 	gone    map[int]string    // mutants that this tree does not have, and why

@@ -37,7 +37,7 @@ export class Absence {
     clearInterval(this.#timer);
   }
 
-  /** expect is told of each publish of the other client, a promise of its position. */
+  /** expect is called with each publish of the other client, a promise of its position. */
   async expect(sent) {
     this.#unanswered++;
     const position = await sent.catch(() => undefined);
@@ -46,7 +46,7 @@ export class Absence {
     this.#settle();
   }
 
-  /** received is told of each message. */
+  /** received is called with each message. */
   received(position) {
     this.#received.add(position);
     this.#missing.delete(position);

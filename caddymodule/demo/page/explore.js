@@ -34,7 +34,7 @@ let connecting; // an AbortController, while a client is made
 let client;
 let tenant;
 const subscriptions = new Map(); // pattern → its subscription, once confirmed; they outlive a client
-const histories = new Set(); // patterns of which the past is wanted, too
+const histories = new Set(); // patterns whose past is wanted, too
 
 // Connection
 

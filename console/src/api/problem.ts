@@ -15,7 +15,7 @@ export class ApiError extends Error {
   }
 }
 
-/** problemOf makes an error of an answer that is none of success. */
+/** problemOf makes an error of an answer that is not a success. */
 export async function problemOf(answer: Response): Promise<ApiError> {
   const retryAfter = Number(answer.headers.get("Retry-After")) || 0;
   let body: unknown;

@@ -23,7 +23,7 @@ export function keep(payload: Uint8Array): Kept {
   return { bytes: payload.slice(0, MAX_SHOWN), size: payload.length };
 }
 
-/** keepBase64 decodes the part of a payload that may be shown, or throws where that is none. */
+/** keepBase64 decodes the part of a payload that may be shown, or throws if it is invalid. */
 export function keepBase64(payload: string): Kept {
   const padding = payload.endsWith("==") ? 2 : payload.endsWith("=") ? 1 : 0;
   const start = atob(payload.slice(0, Math.ceil(MAX_SHOWN / 3) * 4));

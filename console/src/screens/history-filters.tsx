@@ -1,4 +1,4 @@
-// Which tenants of which histories are listed.
+// The filters of the list of tenants.
 import type { JSX } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 import { isTenant } from "../lib/prefix.js";

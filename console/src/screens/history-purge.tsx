@@ -50,7 +50,7 @@ export function Purge({ target, onClose, onDone }: PurgeProps): JSX.Element {
             All messages that the history <Name text={history} /> keeps are deleted for good, of all tenants.
           </>
         )}{" "}
-        Clients that come back from before are told of a gap.
+        Clients that come back from before are notified of a gap.
       </p>
       {tenant && (
         <TextField

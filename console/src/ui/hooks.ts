@@ -50,7 +50,7 @@ export interface Polled<T> {
   refresh(): void;
 }
 
-/** usePoll asks now and every so many milliseconds. With another key, it asks anew. */
+/** usePoll asks now and every so many milliseconds. With another key, it asks again. */
 export function usePoll<T>(
   key: string,
   every: number,

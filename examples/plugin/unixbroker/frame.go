@@ -19,7 +19,7 @@ const (
 	kindSubscribe   = 2 // | u8 length | tenant | pattern |
 	kindUnsubscribe = 3 // | u8 length | tenant | pattern |
 	kindSync        = 4 // | u64 number |, answered by kindSynced
-	kindSynced      = 5 // | u64 number |: what came before that kindSync is in force
+	kindSynced      = 5 // | u64 number |: what came before that kindSync is in effect
 	kindMessage     = 6 // see appendMessage
 	kindPing        = 7 // empty
 	kindLeave       = 8 // empty: send me nothing more; answered by kindLeft

@@ -45,7 +45,7 @@ func TestMessageTruncated(t *testing.T) {
 		for n := range frame {
 			var buf []byte
 			if _, _, err := readFrame(bufio.NewReader(bytes.NewReader(frame[:n])), &buf); err == nil {
-				t.Errorf("%d: a frame of %d bytes, cut after %d, is none", i, len(frame), n)
+				t.Errorf("%d: a frame of %d bytes, cut after %d, is taken", i, len(frame), n)
 			}
 		}
 		body := frame[5 : len(frame)-len(c.message.Payload)]

@@ -145,7 +145,7 @@ func TestReopen(t *testing.T) {
 }
 
 // After an end that may have lost messages, numbers skip ahead, and who stands before the
-// skip, or in it, is told of a gap.
+// skip, or in it, is notified of a gap.
 func TestPowerLoss(t *testing.T) {
 	boots := bootID
 	t.Cleanup(func() { bootID = boots })
@@ -186,7 +186,7 @@ func TestPowerLoss(t *testing.T) {
 						t.Errorf("%v: %v, %v", p, known, err)
 					}
 				}
-				equal(t, "who has all is told of a loss", page(t, s, "#", last.N).Removed.N > last.N, c.want)
+				equal(t, "who has all gets a loss", page(t, s, "#", last.N).Removed.N > last.N, c.want)
 				if head, err := s.Head("h", "t"); err != nil || (head.N > last.N) != c.want {
 					t.Errorf("the head is %v, %v", head, err)
 				}

@@ -3,7 +3,7 @@
 // What was stored survives the end of the process, however it comes; with Config.Sync it
 // survives a power loss, too. Without, the messages of the last moments before a power loss
 // may be gone, though clients have seen them: then numbers skip ahead, and who stands
-// before the skip is told of a gap.
+// before the skip is notified of a gap.
 //
 // Which messages there are is in memory, some 150 bytes for each; the payloads of the
 // newest are, too (Config.Cache).

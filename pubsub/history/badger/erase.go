@@ -59,7 +59,7 @@ func (s *Store) flushMemory() error {
 }
 
 // removeAgain looks for records that were removed before a time of the database and are still
-// there, and removes them anew, so that the next compaction meets them. A compaction that ran
+// there, and removes them again, so that the next compaction meets them. A compaction that ran
 // while somebody read has kept them, beside their removal; where it left them, on the lowest
 // level, no later one would look.
 func (s *Store) removeAgain(prefixes [][]byte, until uint64) (found bool, err error) {
@@ -86,7 +86,7 @@ func (s *Store) removeAgain(prefixes [][]byte, until uint64) (found bool, err er
 func removeOlder(txn *badger.Txn, batch *badger.WriteBatch, prefix []byte, until uint64) (found bool, err error) {
 	it := txn.NewIterator(badger.IteratorOptions{Prefix: prefix, AllVersions: true})
 	defer it.Close()
-	var removed []byte // the key that is removed, of which older versions follow
+	var removed []byte // the key that is removed; older versions of it follow
 	for it.Rewind(); it.Valid(); it.Next() {
 		item := it.Item()
 		switch {

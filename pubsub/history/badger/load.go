@@ -68,7 +68,7 @@ func (s *Store) load() error {
 		k.Index.Opened(time.Now())
 	}
 	if lost {
-		s.log.Warn("history store: it was not closed, and the machine was started anew since: messages may be missing, and clients are told so", zap.String("path", s.config.Dir))
+		s.log.Warn("history store: unclean shutdown and reboot: messages may be missing, and clients are told so", zap.String("path", s.config.Dir))
 	}
 	return s.saveTenants()
 }

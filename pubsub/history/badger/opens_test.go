@@ -183,7 +183,7 @@ func TestForgottenTenantsReopen(t *testing.T) {
 	early := last
 	early.N--
 	if p := page(t, s, "#", early.N); p.Removed.N < last.N {
-		t.Errorf("who stood at %v is told of removals up to %v", early, p.Removed)
+		t.Errorf("who stood at %v gets removals up to %v", early, p.Removed)
 	}
 }
 

@@ -114,7 +114,7 @@ func TestTimelineIsBounded(t *testing.T) {
 	}
 }
 
-// An answer that does not come is a publish of which nothing is certain.
+// An answer that does not come is a publish with an unknown outcome.
 func TestNoAnswer(t *testing.T) {
 	s := natstest.Server(t)
 	conn, err := client.Connect(s.ClientURL())

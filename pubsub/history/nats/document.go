@@ -88,7 +88,7 @@ func (r *record) keepsAs(o *record) bool {
 	return slices.Equal(r.Tenants, o.Tenants) && slices.Equal(r.Channels, o.Channels)
 }
 
-// definitions returns the definitions in force, ordered by name.
+// definitions returns the current definitions, ordered by name.
 func (d *document) definitions() (list []history.Definition) {
 	for _, name := range slices.Sorted(maps.Keys(d.Histories)) {
 		if r := d.Histories[name]; !r.Retired {
@@ -159,7 +159,7 @@ func parseDocument(data []byte, doc *document) error {
 // errUnchanged is returned by a change that finds nothing to do.
 var errUnchanged = errors.New("nothing to change")
 
-// changeDocument changes the document, and puts it in force on this edge. change is called
+// changeDocument changes the document, and puts it into effect on this edge. change is called
 // again when another edge was faster.
 func (s *Store) changeDocument(ctx context.Context, change func(doc *document) error) error {
 	for {
@@ -207,7 +207,7 @@ func (s *Store) changeDocument(ctx context.Context, change func(doc *document) e
 
 const codeWrongLastConstant = jetstream.JSErrCodeStreamWrongLastSequenceConstant
 
-// putInForce takes a document as the one in force, if it is newer than that.
+// putInForce takes a document as the current one, if it is newer than that.
 func (s *Store) putInForce(doc *document, revision uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -217,7 +217,7 @@ func (s *Store) putInForce(doc *document, revision uint64) {
 	set, err := history.NewSet(doc.definitions())
 	if err != nil {
 		if s.invalid == nil {
-			s.log.Error("the definitions of histories in NATS are not valid; those before stay in force", zap.Error(err))
+			s.log.Error("definitions of histories in NATS are not valid; keeping the previous ones", zap.Error(err))
 		}
 		s.invalid = err
 		return

@@ -75,7 +75,7 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// Two edges of which each repeats the other's key at the same time store it once.
+// Two edges that each repeat the other's key at the same time store it once.
 func TestKeyRace(t *testing.T) {
 	t.Parallel()
 	a, b, _ := openTwo(t)

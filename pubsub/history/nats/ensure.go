@@ -14,7 +14,7 @@ import (
 )
 
 // ensureStream makes the stream of a history, or changes it to what is defined. It returns
-// the record that holds. Where the stream is lost, the history begins anew, with another
+// the record that holds. Where the stream is lost, the history starts over, with another
 // epoch.
 func (s *Store) ensureStream(ctx context.Context, name string) (r record, err error) {
 	for {
@@ -113,7 +113,7 @@ func (s *Store) beginAnew(ctx context.Context, name, epoch string, created bool)
 			return errUnchanged
 		}
 		r.Epoch, r.Created, r.Count = newEpoch(), created, max(r.Count, s.find(name).epochs())+1
-		s.log.Warn("what a history had in NATS is lost, at least in part; it begins anew, and clients are told of a gap", zap.String("history", name))
+		s.log.Warn("history lost data in NATS; starting a new epoch, and clients are told so", zap.String("history", name))
 		return nil
 	})
 }

@@ -29,7 +29,7 @@ type received struct {
 	owner   string
 	mark    uint64
 	trim    string // the number of a trimNote
-	invalid bool   // its sender is none
+	invalid bool   // its sender is invalid
 }
 
 const (

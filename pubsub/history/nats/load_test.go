@@ -64,7 +64,7 @@ func TestRemovedWhileItIsRead(t *testing.T) {
 	}
 }
 
-// An edge that was held up, and then cuts the channels to a limit that is not in force any
+// An edge that was held up, and then cuts the channels to a limit that is not in effect any
 // more, leaves a mark even if it ends before it tells anybody.
 func TestCutByALateEdge(t *testing.T) {
 	t.Parallel()
@@ -126,7 +126,7 @@ func TestLimitRaisedWhileItIsRead(t *testing.T) {
 	if page.Removed.N <= at.N {
 		t.Errorf("%d of 4 messages, and up to %v is removed", len(page.Messages), page.Removed)
 	}
-	// From then on it is in force.
+	// From then on it is in effect.
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	for n := range uint64(20) {
@@ -157,7 +157,7 @@ func most(s *Store) (list []trim) {
 	return list
 }
 
-// fillHistory stores n messages, whose tenant is a.'s, behind the one of which it returns the position.
+// fillHistory stores n messages, whose tenant is a.'s, behind the one whose position it returns.
 // Another tenant's, which stays, is the first of the stream.
 func fillHistory(t *testing.T, s *Store, n int) wire.Position {
 	t.Helper()

@@ -78,24 +78,24 @@ func TestDeleted(t *testing.T) {
 					_ = s.DisconnectClientByID(id)
 				}
 			}
-			anew := awaitPut(t, a, "anew", at.Epoch)
-			awaitHead(t, b, "h", anew)
+			restarted := awaitPut(t, a, "again", at.Epoch)
+			awaitHead(t, b, "h", restarted)
 			for _, edge := range []*Store{a, b} {
 				await(t, "the new epoch to be read", func() bool {
 					page, err := edge.Read(t.Context(), query("h", "t", "#", 0))
-					return err == nil && len(page.Messages) > 0 && page.Messages[0].Position.Epoch == anew.Epoch
+					return err == nil && len(page.Messages) > 0 && page.Messages[0].Position.Epoch == restarted.Epoch
 				})
 				if known, err := edge.Knows("h", "t", at); known || err != nil && !errors.Is(err, history.ErrUnavailable) {
 					t.Errorf("the position from before: %v, %v", known, err)
 				}
 			}
 			f.await(t, "word of the new epoch", func() bool {
-				return len(f.skipped) > 0 && f.skipped[len(f.skipped)-1].Epoch == anew.Epoch
+				return len(f.skipped) > 0 && f.skipped[len(f.skipped)-1].Epoch == restarted.Epoch
 			})
 			again := open(t, natstest.Connect(s))
 			define(t, again, definition("h"))
-			if at := head(t, again, "h"); at.Epoch != anew.Epoch {
-				t.Errorf("another edge has the epoch of %v, want %v", at, anew)
+			if at := head(t, again, "h"); at.Epoch != restarted.Epoch {
+				t.Errorf("another edge has the epoch of %v, want %v", at, restarted)
 			}
 		})
 	}
@@ -150,8 +150,8 @@ func TestRestored(t *testing.T) {
 	}
 }
 
-// Where the servers are put back to one copy again and again, its epoch was in force before,
-// and gets no messages any more. What was defined since the copy is not in force either.
+// Where the servers are put back to one copy again and again, its epoch was current before,
+// and gets no messages any more. What was defined since the copy is not in effect either.
 func TestRestoredAgain(t *testing.T) {
 	t.Parallel()
 	s, again := natstest.Restartable(t, func(o *server.Options) { o.SyncAlways = true })
@@ -168,7 +168,7 @@ func TestRestoredAgain(t *testing.T) {
 	for range 2 {
 		awaitPut(t, b, "lost")
 		lost := awaitPut(t, a, "lost")
-		define(t, a, definition("h")) // as the copy has it: a change of that is one of the definition in force
+		define(t, a, definition("h")) // as the copy has it: a change of that changes the current definition
 		define(t, a, definition("h", func(d *history.Definition) { d.Channels = []string{"c"} }))
 		f.await(t, "the definition", func() bool { return !keepsOther() })
 		await(t, "its answer: without one it is made again, and replaces that of the copy", func() bool {

@@ -8,7 +8,7 @@ import (
 	"github.com/millrace/millrace/pubsub/history"
 )
 
-// A mark comes with the message to every edge that follows, and what is none counts for none. A loading edge
+// A mark comes with the message to every edge that follows, and what is invalid is ignored. A loading edge
 // counts the message for as many bytes as the others.
 func TestMark(t *testing.T) {
 	a, b, by := openTwo(t)

@@ -68,7 +68,7 @@ func BenchmarkStored(b *testing.B) {
 }
 
 // Another edge has the senders of what it receives, and of what was stored before it came,
-// which it reads without payloads first. What is in the place of a sender, and is none, is not
+// which it reads without payloads first. What is in the place of a sender, and invalid, is not
 // a message.
 func TestSendersOfOtherEdges(t *testing.T) {
 	t.Parallel()

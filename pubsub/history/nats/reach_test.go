@@ -45,7 +45,7 @@ func TestReplicaBehind(t *testing.T) {
 	at := put(t, a, "h", "t", "c", "1")
 	f.await(t, "a message", func() bool { return len(f.received) == 1 && f.received[0].Position == at })
 	if len(f.skipped) > 0 || len(f.reach) > 0 {
-		t.Errorf("skipped to %v, told of reach %v", f.skipped, f.reach)
+		t.Errorf("skipped to %v, with the reach %v", f.skipped, f.reach)
 	}
 	pause(t, js, "KV_p_histories")
 	define(t, a, definition("another", of("d")))

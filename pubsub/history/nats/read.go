@@ -161,7 +161,7 @@ func (st *stream) page(ctx context.Context, q *history.Query) (page history.Page
 			return false, err
 		}
 		defer st.mu.Unlock()
-		if epoch != 0 && epoch != st.epoch { // it has begun anew: nothing before says anything
+		if epoch != 0 && epoch != st.epoch { // it has started over: nothing before says anything
 			work += paging.Page.Work
 			paging = index.NewPaging(q)
 		}

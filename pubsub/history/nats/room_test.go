@@ -67,7 +67,7 @@ func TestBurst(t *testing.T) {
 	}
 	for edge, mayLose := range map[*Store]bool{a: false, b: slower} {
 		if page := read(t, edge, query("h", "quiet", "#", 0)); page.Removed.N > 0 && !mayLose {
-			t.Errorf("the other tenant is told of a loss at %v", page.Removed)
+			t.Errorf("the other tenant is notified of a loss at %v", page.Removed)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func (st *stream) session(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.Count < st.epochs() { // put back from an older copy, where another epoch was in force
+	if r.Count < st.epochs() { // put back from an older copy, where another epoch was current
 		return errors.Join(errRestart, s.beginAnew(ctx, st.name, r.Epoch, true))
 	}
 	mark, err := st.mark(ctx)
@@ -133,14 +133,14 @@ func (st *stream) isSame(ctx context.Context, epoch, mark uint64) (bool, error) 
 	return !m.Time.Before(last.time), nil
 }
 
-// prepare reports whether the index has to be read anew.
+// prepare reports whether the index has to be read again.
 func (st *stream) prepare(r *record) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.index != nil && st.epoch == r.epoch() {
 		return false
 	}
-	st.anew = st.anew || st.index != nil
+	st.restarted = st.restarted || st.index != nil
 	st.forget()
 	st.record, st.counted = r, max(st.counted, r.Count)
 	st.size.Store(r.Size)
@@ -206,13 +206,13 @@ func (st *stream) load(ctx context.Context, r *record, mark uint64) error {
 // up to a mark has come, the history is in reach.
 func (st *stream) receiveFrom(ctx context.Context, mark uint64, more ...func(context.Context) error) error {
 	st.mu.Lock()
-	from, head, anew := st.last.n+1, st.head, st.anew
-	st.anew = false
+	from, head, restarted := st.last.n+1, st.head, st.restarted
+	st.restarted = false
 	if st.fresh {
 		st.fresh, st.loaded = false, mark
 	}
 	st.mu.Unlock()
-	if f := st.store.joined(); anew && f != nil { // what it had is over
+	if f := st.store.joined(); restarted && f != nil { // what it had is over
 		f.Skipped(st.name, head)
 	}
 	in, err := st.open(ctx, from, false)
@@ -247,7 +247,7 @@ func (st *stream) settle() {
 	st.shrink(h, shrinking)
 }
 
-// watchSession ends a session that is to begin anew, or that nobody uses.
+// watchSession ends a session that is to start over, or that nobody uses.
 func (st *stream) watchSession(ctx context.Context) error {
 	ticker := time.NewTicker(idleTime / 4)
 	defer ticker.Stop()

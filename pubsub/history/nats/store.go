@@ -60,7 +60,7 @@ func (s *Store) SetOptions(o Options) {
 	}
 }
 
-// options returns those in force.
+// options returns the current ones.
 func (s *Store) options() Options {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -37,7 +37,7 @@ type stream struct {
 
 	size     atomic.Int64  // of the definition
 	underWay atomic.Int64  // see underWay
-	restarts chan struct{} // with room for one: the session is to begin anew
+	restarts chan struct{} // with room for one: the session is to start over
 
 	// of the session alone
 	stalls  int                  // sessions in a row that ended with errStalled
@@ -53,7 +53,7 @@ type stream struct {
 	index     *index.History // nil: it was not read yet
 	epoch     uint64
 	counted   uint64        // the highest count of an epoch that was seen
-	anew      bool          // what was before is over, and the follower does not know yet
+	restarted bool          // what was before is over, and the follower does not know yet
 	fresh     bool          // it was read, and nothing was received since
 	settled   bool          // it was read, and all that was removed meanwhile is known
 	loaded    uint64        // notes up to here may be about what was removed before it was read
@@ -67,7 +67,7 @@ type stream struct {
 	stored    arrivals
 	waiting   int                // calls of awaitPosition
 	asking    singleflight.Group // for the last number of the stream
-	shrinking int                // new limits that are not in force to the end
+	shrinking int                // new limits that are not in effect to the end
 }
 
 // place is where a message stands in the stream.
@@ -95,7 +95,7 @@ func (st *stream) use() {
 	}
 }
 
-// restart has the session begin anew, which looks whether the stream is still the same.
+// restart has the session start over, which looks whether the stream is still the same.
 func (st *stream) restart() { signal(st.restarts) }
 
 // run receives the history until it was idle for a while.
@@ -130,7 +130,7 @@ func (st *stream) run() {
 // errIdle ends a session that nobody has used for a while; errRestart ends one for another.
 var (
 	errIdle    = errors.New("nobody uses the history")
-	errRestart = errors.New("it begins anew")
+	errRestart = errors.New("session restarted")
 )
 
 // isIdle reports whether run is to end, and then forgets what it has.
@@ -277,7 +277,7 @@ func (st *stream) await(ctx context.Context) error {
 	return st.wait(ctx, func() bool { return st.up })
 }
 
-// awaitDefined waits until this edge has the history in force, for as long as ctx allows.
+// awaitDefined waits until this edge has the history in effect, for as long as ctx allows.
 // That it does not is no error: it will.
 func (st *stream) awaitDefined(ctx context.Context) error {
 	_ = st.wait(ctx, func() bool { return st.record != nil && st.shrinking == 0 })

@@ -234,7 +234,7 @@ func (t *trims) run(ctx context.Context) {
 				delete(t.failed, p)
 				continue
 			}
-			t.stream.store.warn("who has more than half of history "+t.stream.name+" cannot be cut", err)
+			t.stream.store.warn("cannot trim the tenants of who has more than half of history "+t.stream.name, err)
 			_ = t.stream.store.publishTrim(ctx, t.stream.name, trimNote{payer: p, done: true}) // so that others may
 			t.fail(p, time.Now())
 		}

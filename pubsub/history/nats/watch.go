@@ -106,7 +106,7 @@ func (s *Store) watch(ctx context.Context) error {
 	}
 }
 
-// isOlder reports whether a document is older than the one in force, or another one where
+// isOlder reports whether a document is older than the current one, or another one where
 // that was: an older one that was changed since. A document that lacks a history is one, too:
 // none is ever taken out, so the document was deleted.
 func (s *Store) isOlder(doc *document, revision uint64) bool {
@@ -123,7 +123,7 @@ func (s *Store) isOlder(doc *document, revision uint64) bool {
 	return revision < s.revision || revision == s.revision && !doc.equals(s.doc)
 }
 
-// adopt takes what the leader has, if that stays older than what is in force: the bucket was
+// adopt takes what the leader has, if that stays older than what is in effect: the bucket was
 // lost, or put back from an older copy. A leader that is new may just be late.
 func (s *Store) adopt(ctx context.Context) error {
 	var doc *document
@@ -158,7 +158,7 @@ func (s *Store) redefine(doc *document, revision uint64) {
 		zap.Uint64("revision", revision), zap.Int("histories", len(doc.Histories)))
 }
 
-// notifyLoop tells the follower what is in force, whenever that or the follower changes, and the log
+// notifyLoop tells the follower what is in effect, whenever that or the follower changes, and the log
 // where that is something else than this edge has configured.
 func (s *Store) notifyLoop(ctx context.Context) {
 	var told *document
@@ -167,7 +167,7 @@ func (s *Store) notifyLoop(ctx context.Context) {
 	for {
 		s.mu.Lock()
 		changed, doc, set, follower := s.changed, s.doc, s.set, s.follower
-		pending := false // then what was told before, or is configured, stays in force
+		pending := false // then what was told before, or is configured, stays in effect
 		for _, w := range s.wanted {
 			pending = pending || !w.done && !w.refused
 		}

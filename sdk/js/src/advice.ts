@@ -12,7 +12,7 @@ export interface Advice {
   cause?(cause: unknown): string;
   /** rule says what a name of this kind consists of, and which one may be meant. */
   rule(kind: string, given: string): string;
-  /** remedy says what to do about a code; text is what is known of it, why a cause, in place of which it may be. Empty: nothing. */
+  /** remedy says what to do about a code; text is what is known of it, why a cause, which may replace it. Empty: nothing. */
   remedy?(code: string, text: string, why: string): string;
 }
 

@@ -194,7 +194,7 @@ export class Client implements AsyncDisposable {
     return this.#session.renewToken();
   }
 
-  /** Tries to reconnect now, if the client waits for its next attempt; the pauses then begin anew. Otherwise it does nothing. */
+  /** Tries to reconnect now, if the client waits for its next attempt; the pauses then start over. Otherwise it does nothing. */
   retry(): void {
     this.#session.retry();
   }

@@ -28,7 +28,7 @@ export class Confirms {
     return new Promise((resolve, reject) => void this.#all.set(id, { resolve, reject, size, about }));
   }
 
-  /** note is told of a publish of so many bytes; names, of one without an answer. */
+  /** note is called with a publish of so many bytes; names, of one without an answer. */
   note(size: number, names?: Names): void {
     if (size <= OVERHEAD || size < this.#largest) return;
     this.#plain = size > this.#largest ? names : (this.#plain ?? names);

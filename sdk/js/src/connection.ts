@@ -13,7 +13,7 @@ import { type Mark, Unread } from "./unread.js";
 export interface Owner<T> {
   /** A message; valid until this returns. */
   delivered(from: Connection<T>, message: Delivered<T>): void;
-  /** A presence frame, the bytes of b from start to end; it throws if that is none. */
+  /** A presence frame, the bytes of b from start to end; it throws if that is invalid. */
   presence(from: Connection<T>, b: Uint8Array, start: number, end: number): void;
   /** A line that the core does not know. */
   line(from: Connection<T>, line: string): void;
@@ -248,7 +248,7 @@ export class Connection<T> {
     );
   }
 
-  /** awake asks at once whether the edge is there, if nothing has come for a second, or always; its time begins anew. */
+  /** awake asks at once whether the edge is there, if nothing has come for a second, or always; its time starts over. */
   awake(always: boolean): void {
     this.#liveness.awake(always);
   }

@@ -35,7 +35,7 @@ export class Dialer {
   forget(): void {}
 
   /**
-   * noteSilent is told of a connection that brings nothing any more, or ended without a word; heard, that it brings
+   * noteSilent is called with a connection that brings nothing any more, or ended without a word; heard, that it brings
    * something again.
    */
   noteSilent(_: Opened, __ = false): void {}

@@ -11,7 +11,7 @@ export type HistoryLine = Reached | { kind: "OK:PUB"; id: number; position?: str
 const stored = /^(OK:RSUB|AT|GAP):([^:]+):([^:]+):([^:]+)(?::([a-z_]+))?$/;
 const published = /^OK:PUB:(0|[1-9]\d{0,9})(?::([^:]+))?$/;
 
-/** historyLine parses a line of the feature history; undefined: it is none. */
+/** historyLine parses a line of the feature history; undefined: it is invalid. */
 export function historyLine(line: string): HistoryLine | undefined {
   const [, kind, tenant = "", pattern = "", position = "", how] = stored.exec(line) ?? [];
   if (kind && isPosition(position)) {

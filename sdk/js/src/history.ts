@@ -50,7 +50,7 @@ export class History {
   forbidden = false;
   /** The edge of this connection has no history that contains the pattern. */
   unwanted = false;
-  /** The connection has told of a gap at its place. */
+  /** The connection has reported a gap at its place. */
   told = false;
   /** What was asked for does not go on behind what came last. */
   lossy = false;

@@ -30,7 +30,7 @@ export interface Readers {
   readonly interests: readonly Interest[];
 }
 
-/** A message, of which some parts may be left out. */
+/** A message; some parts may be left out. */
 export type Given = Pick<Delivered<Readers>, "tenant" | "channel" | "payload" | "route" | "sender"> &
   Partial<Pick<Delivered<Readers>, "own" | "toOne">>;
 
@@ -96,7 +96,7 @@ export class Interests {
     return was;
   }
 
-  /** ended is for an interest of which nothing comes any more. */
+  /** ended is for an interest that nothing comes for any more. */
   ended(interest: Interest): void {
     this.#version++;
     if (this.#ending.get(interest.name) === interest) this.#ending.delete(interest.name);

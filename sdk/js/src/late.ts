@@ -20,7 +20,7 @@ export class Late<R> {
     for (const { key, time } of before.#early.all) this.#early.put(key, time);
   }
 
-  /** fromCurrent is told of a message that the application is to get, and says whether it does. */
+  /** fromCurrent is called with a message that the application is to get, and says whether it does. */
   fromCurrent(m: Moved<R>, now: number): boolean {
     const key = keyOf(m);
     this.#early.dropUntil(now - WAIT);
@@ -29,7 +29,7 @@ export class Late<R> {
     return true;
   }
 
-  /** fromTrail is told of a message of the trailing connection; what it returns is given now, as late. */
+  /** fromTrail is called with a message of the trailing connection; what it returns is given now, as late. */
   fromTrail(m: Moved<R>, now: number): Moved<R> | undefined {
     const key = keyOf(m);
     if (this.#notes.take(key)) return undefined;

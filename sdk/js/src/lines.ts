@@ -95,6 +95,6 @@ export function whyDenied({ denial, names = [] }: Why, asked: string): string | 
 /** parseServerLine is knownLine, but throws for a line that this client does not know. */
 export function parseServerLine(line: string): ServerLine {
   const known = knownLine(line);
-  if (!known) throw new MillraceError("protocol", "a line that is none");
+  if (!known) throw new MillraceError("protocol", "an invalid line");
   return known;
 }

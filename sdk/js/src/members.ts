@@ -1,7 +1,7 @@
 import { advice } from "./advice.js";
 import { MillraceError } from "./errors.js";
 
-/** checkName refuses a name that is none of the allowed, which are separated by spaces; the text has the nearest. */
+/** checkName refuses a name that is not allowed, allowed names are separated by spaces; the text has the nearest. */
 export function checkName(what: string, name: string, allowed: string): void {
   const names = allowed.split(" ");
   if (names.includes(name)) return;
@@ -10,7 +10,7 @@ export function checkName(what: string, name: string, allowed: string): void {
   throw new MillraceError("bad_option", `${what} ${JSON.stringify(given)}: allowed are ${names.join(", ")}${hint}`);
 }
 
-/** checkMembers refuses what is no object, and members that are none of the allowed, which are separated by spaces. */
+/** checkMembers rejects non-objects and unknown keys; allowed keys are separated by spaces. */
 export function checkMembers(what: string, value: unknown, allowed: string): void {
   if (typeof value !== "object" || value === null)
     throw new MillraceError("bad_option", `${what} must be an object: allowed are ${allowed}`);

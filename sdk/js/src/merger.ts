@@ -35,7 +35,7 @@ export class Merger<R> {
   }
 
   /**
-   * fromCurrent is told of a message of the current connection, and says whether it is given to the
+   * fromCurrent is called with a message of the current connection, and says whether it is given to the
    * application now: it is, unless the same did not wait for it.
    */
   fromCurrent(m: Moved<R>, now: number): boolean {
@@ -47,7 +47,7 @@ export class Merger<R> {
   }
 
   /**
-   * fromNext is told of a message of the next connection, and returns what is to be given to the
+   * fromNext is called with a message of the next connection, and returns what is to be given to the
    * application now. unknown says that the current connection may not bring it: it has not confirmed
    * any of its patterns yet.
    */

@@ -33,7 +33,7 @@ export class Message {
     return this.#sender;
   }
 
-  /** This client has published it on the connection that brought it, or has been told of its position. */
+  /** This client has published it on the connection that brought it, or has been notified of its position. */
   readonly own: boolean;
 
   /** It was published to one connection, with the delivery `one-nearest` or `one-random`, and this client has taken it. */
@@ -86,7 +86,7 @@ export class Message {
     return utf8(this.payload);
   }
 
-  /** The payload as JSON; throws a SyntaxError, which does not repeat it, if it is none. */
+  /** The payload as JSON; throws a SyntaxError, which does not repeat it, if it is not JSON. */
   json<T = unknown>(): T {
     try {
       return JSON.parse(this.text().replace(/^\uFEFF/, "")) as T;

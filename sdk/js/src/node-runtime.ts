@@ -27,7 +27,7 @@ export const node: Runtime = {
     const given = s.webSocket as NodeSocketClass | undefined;
     const proxy = proxyFor(url.replace("ws", "http"), s.proxy);
     const library = given ?? (isNode ? await installed(proxy !== undefined) : undefined);
-    // Only that of ws has this, takes headers, and tells of what is below.
+    // Only that of ws has this, takes headers, and reports what is below.
     if (isNode && library?.prototype.terminate) return open(library, url, token, proxy, below);
     if (proxy) badOption(`only a WebSocket of the package ws goes through the proxy ${proxy.host}`);
     return web.socket(url, token, s, below);

@@ -46,11 +46,11 @@ export interface Presences {
   restore(c: Conn): Promise<void>;
   /** hasSynced says whether a connection has told all of what it was asked for. */
   hasSynced(c: Conn): boolean;
-  /** frame takes a presence frame, the bytes of b from start to end; it throws if that is none. */
+  /** frame takes a presence frame, the bytes of b from start to end; it throws if that is invalid. */
   frame(from: Conn, b: Uint8Array, start: number, end: number): void;
   /** follow shows what the current connection has told, when that is another one, or none. */
   follow(): void;
-  /** ended is told of an ERR line that answers no request: it may end what the edge had acknowledged. */
+  /** ended is called with an ERR line that answers no request: it may end what the edge had acknowledged. */
   ended(from: Conn, code: string, key: string): void;
   /** leaveAll says LEAVE for all memberships, and waits for nothing. */
   leaveAll(): void;

@@ -11,7 +11,7 @@ export interface PresenceOptions {
   readonly count?: boolean | undefined;
   /**
    * Called when `members`, `counts` or `synced` may be others than they were at first or in the last call: a page shows
-   * them anew. What it throws is an uncaught error.
+   * them again. What it throws is an uncaught error.
    */
   readonly onChange?: ((presence: Presence) => unknown) | undefined;
 }
@@ -38,7 +38,7 @@ interface Reader {
 /**
  * Who is present in the channels that match a pattern: `members` says it at any time. Iterate it for the changes,
  * `for await (const change of presence)`. Changes that are not read cost no more than one entry for each member: what
- * is read is how it differs now from what was read last, and a change that was undone meanwhile is none. To leave
+ * is read is how it differs now from what was read last, and a change that was undone meanwhile does not count. To leave
  * the loop closes the presence.
  */
 export class Presence implements AsyncIterable<PresenceChange>, AsyncDisposable {
@@ -152,7 +152,7 @@ export class Presence implements AsyncIterable<PresenceChange>, AsyncDisposable 
     this.#changed = false;
   }
 
-  /** update tells of what was noted. @internal */
+  /** update reports what was noted. @internal */
   update(): void {
     while (this.#readers.length > 0) {
       const value = this.#next();

@@ -130,7 +130,7 @@ export class Presences implements Part, Leaver, Closer {
     }
   }
 
-  /** ended is told of an ERR line that answers no request: it may end what the edge had acknowledged. */
+  /** ended is called with an ERR line that answers no request: it may end what the edge had acknowledged. */
   ended(from: Conn, code: string, key: string): void {
     const want = this.#wants.get(key);
     if (!want || code !== "no_presence") return;

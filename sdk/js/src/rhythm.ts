@@ -23,7 +23,7 @@ export class Rhythm {
     this.#last = this.#since = time;
   }
 
-  /** arrived is told of each arrival, and says whether `unusual` may be shorter now. */
+  /** arrived is called for each arrival, and says whether `unusual` may be shorter now. */
   arrived(time: number): boolean {
     const pause = time - this.#last;
     if (pause < SAME) return false;

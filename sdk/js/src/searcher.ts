@@ -68,7 +68,7 @@ export class Searcher {
   /** final says whether the error of first leaves nothing to wait for. */
   final(err: unknown): boolean {
     if (!(err instanceof MillraceError) || no.test(err.code) || this.#hopeless) return true;
-    // What a provider gives that can be no token; and a list of edges that is none.
+    // What a provider gives that can be no token; and an invalid list of edges.
     if (err.code === "token_provider") return (err.cause as Partial<MillraceError>)?.code === "bad_option";
     return this.#edges.length === 0 && isStranger(err);
   }

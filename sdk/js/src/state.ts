@@ -68,7 +68,7 @@ export abstract class SessionState implements Connections {
     if (this.since) this.follow(c);
   }
 
-  /** follow is told of each current connection, from the first one on that is complete. */
+  /** follow is called with each current connection, from the first one on that is complete. */
   protected follow(_: Conn): void {}
 
   /** change lets go those that wait for another connection. */
@@ -117,7 +117,7 @@ export abstract class SessionState implements Connections {
 
   // Handing over
 
-  /** reportUnread tells of the publishes on a connection that is left, which its edge may not have read. */
+  /** reportUnread reports the publishes on a connection that is left, which its edge may not have read. */
   protected reportUnread(c: Conn): void {
     const count = c.takeUnread();
     const { edge, transport } = c;

@@ -196,7 +196,7 @@ export class Subscription implements AsyncIterable<Message> {
     return own && !toOne && !this.#config.echo;
   }
 
-  /** pushStored is push for a message with a position, of which none is dropped. It says whether there is room for more. @internal */
+  /** pushStored is push for a message with a position; none of these is dropped. It says whether there is room for more. @internal */
   pushStored(message: Message): boolean {
     if (this.#over) return true;
     if (this.#own(message)) {

@@ -48,14 +48,14 @@ export class Trail implements Owner<Readers> {
     else this.#wait();
   }
 
-  /** fromCurrent is told of a message that the application is to get from elsewhere, and says whether it does. */
+  /** fromCurrent is called with a message that the application is to get from elsewhere, and says whether it does. */
   fromCurrent(m: Given): boolean {
     return this.late.fromCurrent(m, now());
   }
 
   /**
    * hold keeps what waits for the current connection as long as that is suspect: what it would
-   * have brought meanwhile may still come. Afterwards it waits anew.
+   * have brought meanwhile may still come. Afterwards it waits again.
    */
   hold(held: boolean): void {
     if (held === this.#held) return;

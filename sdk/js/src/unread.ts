@@ -74,7 +74,7 @@ export class Unread {
     return bytes * this.#perByte;
   }
 
-  /** told is for a publish of which the application has been told. */
+  /** told is for a publish that the application has been told about. */
   told(): void {
     this.#proven++;
   }

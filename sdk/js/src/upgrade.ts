@@ -26,7 +26,7 @@ export class Upgrade {
     this.#s = s;
   }
 
-  /** follow is told of each current connection from now on. */
+  /** follow is called with each current connection from now on. */
   follow(c: Connection<Readers>): void {
     clearTimeout(this.#steady);
     if (c.transport === "webtransport") {

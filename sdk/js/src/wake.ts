@@ -83,7 +83,7 @@ function start(): () => void {
   const changed = (): void => tell("networkChanged");
   const connection = navigator?.connection;
   let type = connection?.type;
-  // It is told of each new guess of the speed, too.
+  // It is called with each new guess of the speed, too.
   const guessed = (): void => {
     if (connection?.type === type) return;
     type = connection?.type;

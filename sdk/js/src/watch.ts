@@ -1,4 +1,4 @@
-// What connections have told of who is present, and what the application is shown of it.
+// What connections have reported about who is present, and what the application is shown of it.
 import type { CountEntry, MemberEntry, PresenceFrame } from "./presence-frames.js";
 
 /** A subject that is present in a channel, however many connections it has. */
@@ -65,11 +65,11 @@ function parsed(info: string): Member["info"] {
 interface Feed {
   /** All of it, once it has synced. */
   roster: Roster | undefined;
-  /** What has come since it began anew, until that has synced. */
+  /** What has come since it started over, until that has synced. */
   next: Roster | undefined;
 }
 
-/** Who is told of what changes. */
+/** Who hears about changes. */
 export interface Observer {
   /** note takes a key whose value was another one; byEdge: it is a count that the edge has told, or that it stands by no more. */
   note(key: string, was: Value, byEdge: boolean): void;

@@ -136,7 +136,7 @@ export class Peer {
     this.send(presenceFrame({ members: [], channels: [], ...page, ...head }));
   }
 
-  /** deliverSlowly sends a message in parts, of which each waits for the one before. */
+  /** deliverSlowly sends a message in parts; each waits for the one before. */
   async deliverSlowly(text: string, parts: number, between: () => Promise<void>): Promise<void> {
     const frame = deliverFrame("t", "c", text, ["c"]);
     const head = Buffer.alloc(10);

@@ -76,7 +76,7 @@ test("a list, and an edge that it names, too", async (t) => {
   assert.deepEqual(edges, ["https://b.example:8443", "https://a.example"]);
 });
 
-test("lists that are none", async (t) => {
+test("invalid lists", async (t) => {
   net(t, {
     "https://a.example/x": { edges: [{ host: "a/b" }, { host: 1 }] },
     "https://a.example/y": {},

@@ -16,7 +16,7 @@ async function historyEdge(t: TestContext): Promise<Edge> {
   return edge;
 }
 
-/** begin subscribes to c, of which the history has the numbers. */
+/** begin subscribes to c, whose history has the numbers. */
 async function begin(
   client: Client,
   peer: Peer,
@@ -346,7 +346,7 @@ test("what a queue has no room for stays at the edge until it was read", async (
   }
 });
 
-test("the edge tells of a gap among the messages of a full queue when that is full already", async (t) => {
+test("the edge reports a gap among the messages of a full queue when that is full already", async (t) => {
   const edge = await historyEdge(t);
   const { client, event } = await tried(t, edge.url);
   const peer = await edge.peer(0);

@@ -220,7 +220,7 @@ test("something else takes long: what has come meanwhile is read before it is su
   await clock.until(() => times(it, "silent") === 1); // now that it is silent
 });
 
-test("waking: it asks at once, and its time begins anew, but not for ever", (t) => {
+test("waking: it asks at once, and its time starts over, but not for ever", (t) => {
   let time = 100_000;
   t.mock.method(performance, "now", () => time);
   const it = watched(t, { keepAlive: 20_000, pongTimeout: 5000 });

@@ -70,7 +70,7 @@ test("presence returns when all has come, and tells what changes from then on", 
   assert.equal(numbers(p), "room.1=2 room.3=1");
 });
 
-test("changes that are not read are kept by member, and those that were undone are none", async (t) => {
+test("changes that are not read are kept by member, and those that were undone do not count", async (t) => {
   const edge = await presenceEdge(t);
   telling(edge, ["first synced", "+a/1", "+a/2", '+a/3{"x":1}']);
   const { client } = await tried(t, edge.url);
@@ -221,7 +221,7 @@ test("after a loss what was there stays, until the difference is known", async (
   assert.equal(p.synced, true);
   await calls.until((call) => call === 'true a/1 a/2{"x":1} a/4');
   assert.deepEqual(calls.all, ["false a/1 a/2 a/3", 'true a/1 a/2{"x":1} a/4']);
-  second.tell("first", "+a/9"); // the edge begins anew
+  second.tell("first", "+a/9"); // the edge starts over
   await client.flush();
   assert.equal(show(p), 'a/1 a/2{"x":1} a/4');
   second.tell("synced");

@@ -169,7 +169,7 @@ describe("renewing, retrying and the texts of errors", { concurrency: true }, ()
     }
   });
 
-  test("retry: now, and the pauses begin anew", async (t) => {
+  test("retry: now, and the pauses start over", async (t) => {
     const edge = await Edge.start(t);
     const { client, event, events } = await tried(t, edge.url, { minBackOff: 1_000_000, maxBackOff: 1_000_000_000 });
     client.retry(); // nothing to do

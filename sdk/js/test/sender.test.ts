@@ -110,7 +110,7 @@ test("after a loss, the next connection asks again", async (t) => {
   await got.until(has("alice: 1"));
 });
 
-test("a value that is none", async () => {
+test("an invalid value", async () => {
   for (const sender of ["yes", 1, null]) {
     const options = { token: "AT_1", sender: sender as never };
     await assert.rejects(connect("http://127.0.0.1:1", options), { code: "bad_option" });

@@ -22,7 +22,7 @@ const turns = async (): Promise<void> => {
   for (let i = 0; i < 10; i++) await Promise.resolve();
 };
 
-/** A client at an edge, of which only its way back is there: what it has tried, and what comes of it. */
+/** A client at an edge, with only its way back: what it has tried, and what comes of it. */
 function client(t: TestContext, transports: Transport[] = ["webtransport", "websocket"]) {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   t.mock.method(Math, "random", () => 0.5);

@@ -75,7 +75,7 @@ test("all are told, while they are there", (t) => {
   assert.equal(told.length, 3);
 });
 
-/** page gives this process what a page has, to tell of its network and of whether it is seen. */
+/** page gives this process what a page has, to report its network and whether it is seen. */
 function page(t: TestContext) {
   const all = globalThis as unknown as { document: unknown; addEventListener: unknown; removeEventListener: unknown };
   const events = new EventTarget();
@@ -106,7 +106,7 @@ test("what a page tells", (t) => {
   assert.equal(told.length, 4);
 });
 
-test("a connection that tells of each guess of its speed: another type is a change of the network", (t) => {
+test("a connection that reports each guess of its speed: another type is a change of the network", (t) => {
   page(t);
   const connection = Object.assign(new EventTarget(), { type: "wifi" as string | undefined });
   const before = Object.getOwnPropertyDescriptor(globalThis, "navigator");

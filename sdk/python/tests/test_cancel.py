@@ -99,7 +99,7 @@ async def test_dialing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Link:
-    """A link of which only the end counts."""
+    """A link where only the end counts."""
 
     transport = "websocket"
     closed = False

@@ -21,7 +21,7 @@ HISTORIES = "FEATURES:link,history"
 async def begin(
     client: Client, peer: Peer, history: Any, numbers: Sequence[int], **options: Any
 ) -> Subscription:
-    """Subscribe to c, of which the history has the numbers."""
+    """Subscribe to c, whose history has the numbers."""
     start = len(peer.lines.all)
     made = asyncio.create_task(client.subscribe("t", "c", history=history, **options))
     await peer.lines.until(lambda line: line.startswith("RSUB:t:c:"), start)
@@ -350,7 +350,7 @@ async def test_a_full_queue_that_is_read_just_before_the_edge_has_ended_it() -> 
 
 
 async def test_a_gap_among_the_messages_of_a_full_queue() -> None:
-    """The edge tells of it when the queue is full already."""
+    """The edge reports it when the queue is full already."""
     async with edges(1, HISTORIES) as (edge,), tried(edge.url) as it:
         peer = await edge.peer(0)
         sub = await begin(it.client, peer, "now", [], queue=2)

@@ -189,7 +189,7 @@ async def test_what_has_come_while_something_else_took_long_is_read_first() -> N
 
 
 async def test_waking() -> None:
-    """It asks at once, and its time begins anew, but not for ever."""
+    """It asks at once, and its time starts over, but not for ever."""
     it, watch = watched(keep_alive=20, pong_timeout=5)
     watch.awake(False)
     assert it.did.all == []  # something has just come

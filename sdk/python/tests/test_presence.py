@@ -126,7 +126,7 @@ async def test_cancelling_a_reader_loses_nothing() -> None:
 
 
 async def test_anew_without_flicker() -> None:
-    """What is told anew is compared when it is complete."""
+    """What is told again is compared when it is complete."""
     async with watching() as (it, peer, p):
         peer.present("f", ("c", "carol", 3))
         peer.present("", ("c", "dave", 4), ("c", "bob", 2))
@@ -136,7 +136,7 @@ async def test_anew_without_flicker() -> None:
         assert [await change(p) for _ in range(2)] == ["left c/alice", "joined c/carol"]
         assert names(p) == ["c/bob", "c/carol"]
         peer.present("f", ("c", "eve", 1))
-        peer.present("fs")  # anew again, in between
+        peer.present("fs")  # once more, in between
         assert {await change(p), await change(p)} == {"left c/bob", "left c/carol"}
         assert (p.members, p.counts, p.synced) == ((), {}, True)
 
@@ -216,7 +216,7 @@ async def test_members_beside_counts() -> None:
 
 
 async def test_the_other_kind_at_once() -> None:
-    """What the edge tells of the one that is being closed is not taken for the next one's."""
+    """What the edge reports about the one that is being closed is not taken for the next one's."""
     async with watching(True) as (it, peer, p):
         closing = asyncio.create_task(p.close())
         opening = asyncio.create_task(it.client.presence("t", "c"))

@@ -52,7 +52,7 @@ class Reader:
     def check(self) -> None:
         """Read all that is left: then it is as shown.
 
-        Who gets members is told of counts only while the edge tells those: then the members say it again.
+        Who gets members gets counts only while the edge sends those: then the members say it again.
         """
         self.read(1 << 30)
         if self.count:
@@ -69,7 +69,7 @@ class Source:
         self.view = View(counts)
         self.random = seed
         self.now = now
-        self.told: Shown | None = None  # None: it begins anew
+        self.told: Shown | None = None  # None: it starts over
 
     def frames(self) -> list[PresenceFrame]:
         """Return all that is to be told now."""
@@ -113,7 +113,7 @@ def one_round(seed: random.Random) -> None:
                 roster.take(source.view, frame)
                 assert source.view.synced or roster.sorted == shown  # never in between
         elif act < 0.45:
-            source.told = None  # it begins anew on the same connection
+            source.told = None  # it starts over on the same connection
         elif act < 0.5:
             source = Source(seed, now, counts)  # another connection
         elif act < 0.55 and not counts and source.view.synced:

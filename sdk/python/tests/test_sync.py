@@ -322,7 +322,7 @@ def _interrupt_while(call: Callable[[], object]) -> None:
 
     def interrupt() -> None:
         while LoopThread._wait.__code__ not in _codes(main):
-            time.sleep(0.001)  # nothing tells of a thread that it waits
+            time.sleep(0.001)  # nothing shows that a thread waits
         signal.pthread_kill(main, signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)

@@ -130,7 +130,7 @@ func TestKeyOfAll(t *testing.T) {
 }
 
 // However many keys are over at once, or entries of a list are not used any more, one message looks at a
-// bounded number of them; and a key whose time is over is none.
+// bounded number of them; and an expired key does not count.
 func TestForgettingInSteps(t *testing.T) {
 	const messages = 4 * MaxStep
 	h := New(1, history.Limits{Messages: 2, Age: time.Hour, Size: 1 << 30}, nil)

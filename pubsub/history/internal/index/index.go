@@ -19,7 +19,7 @@ const (
 )
 
 // maxIdleTenants is how many tenants without a message a history remembers. Beyond, they
-// are forgotten, and who stands at a position of theirs is told of a gap.
+// are forgotten, and who stands at a position of theirs is notified of a gap.
 const maxIdleTenants = 8192
 
 // History is the messages of one history.

@@ -33,7 +33,7 @@ func HashKey(m *history.Message) KeyHash {
 
 // HashKeyOfAll is the hash of earlier versions, in which a key belonged to all publishers of its
 // channel. A store may have some for [history.KeyTime] after an upgrade, or from older edges. It is zero
-// for a message without sender, of which no such key is known to be its own.
+// for a message without sender, whose key is not known to be its own.
 func HashKeyOfAll(m *history.Message) (hash KeyHash) {
 	if len(m.Sender) > 0 {
 		hash = sumKey(make([]byte, 0, 512), m)
@@ -61,7 +61,7 @@ type keys struct {
 	known    map[KeyHash]wire.Position
 	reserved int                 // see ReserveKey
 	byTenant map[string]int      // these included
-	byOwner  map[string]int      // without those of whom nobody knows
+	byOwner  map[string]int      // without unknown ones
 	queue    fifo[rememberedKey] // in the order in which they are forgotten
 }
 
@@ -119,7 +119,7 @@ func (h *History) OwnerAfter(tenant, owner string) string {
 	return h.Owner(tenant)
 }
 
-// ReservedKey is room for a key. The zero value is none.
+// ReservedKey is room for a key. The zero value means none.
 type ReservedKey struct {
 	history       *History
 	tenant, owner string

@@ -74,13 +74,13 @@ func (h *History) SetBase(base wire.Position, opened uint64) {
 	h.base, h.before = place{base.N, base.T}, opened
 }
 
-// OnForget has a store told of each tenant that is forgotten. Base is above its head then.
+// OnForget registers a function that is called for each tenant that is forgotten. Base is above its head then.
 func (h *History) OnForget(forgot func(tenant string)) { h.forgot = forgot }
 
 // Has reports whether a tenant is remembered.
 func (h *History) Has(tenant string) bool { return h.tenants[tenant] != nil }
 
-// restored returns a tenant of which a store has read a message. One of which it has read
+// restored returns a tenant that a store has read a message of. A tenant first seen here
 // nothing before was made since the last open, with this message as its first.
 func (h *History) restored(name string, first wire.Position) *Tenant {
 	if t := h.tenants[name]; t != nil {

@@ -21,7 +21,7 @@ type told struct {
 }
 
 // Random operations against a list of all that was ever stored. Whoever reads from a place
-// on and is not told of a removal gets every message behind it, and what is told is exact
+// on and is not notified of a removal gets every message behind it, and what is told is exact
 // but for removals that concern all channels.
 func TestOracle(t *testing.T) {
 	for range 30 {

@@ -93,7 +93,7 @@ func (h *History) noteLarge(t *Tenant) {
 	}
 }
 
-// victim returns the tenant of which a message goes next, as the history is too large: one that has more
+// victim returns the tenant that loses a message next, as the history is too large: one that has more
 // than half, else the one with the oldest message of an owner that has, else the one with the oldest of
 // all. The last message of anybody stays as long as there are others. large: it has more than half.
 func (h *History) victim(divided bool) (t *Tenant, large bool) {

@@ -266,7 +266,7 @@ func TestOwnersAreCounted(t *testing.T) {
 	}
 }
 
-// Whoever makes very many tenants has none of others' forgotten, whose clients would be told of a gap, also
+// Whoever makes very many tenants has none of others' forgotten, whose clients would be notified of a gap, also
 // where these have more; of its own those that have been idle for longest, some at a time.
 func TestIdleTenantsOfOthers(t *testing.T) {
 	h, forgotten := New(1, history.DefaultLimits(), nil), []string{}
@@ -297,7 +297,7 @@ func TestIdleTenantsOfOthers(t *testing.T) {
 		}
 	}
 	countOwned(t, h)
-	for i := range 2 * maxIdleTenants { // of whom nobody has many
+	for i := range 2 * maxIdleTenants { // nobody has many
 		add(fmt.Sprint("owner", i), fmt.Sprint("of owner", i))
 	}
 	if len(h.tenants) > maxIdleTenants+1 || len(h.owners) > maxIdleTenants+1 {
@@ -329,7 +329,7 @@ func TestOwnerOfTenant(t *testing.T) {
 	}
 }
 
-// The limit of keys is that of whom a tenant belongs to with the message that has the key, and of nobody
+// The limit of keys is that of the owner of the tenant whose message has the key, and of nobody
 // where that has no owner. Keys that are not remembered yet count, until they are given back.
 func TestKeysOfOwner(t *testing.T) {
 	l := history.DefaultLimits()
@@ -374,8 +374,8 @@ func TestKeysOfOwner(t *testing.T) {
 	}
 }
 
-// Who reads later what an owner's tenants have is told of what was removed for its share: of those that
-// are known, and of those of which nothing is left; but not of the tenants of others. What is removed goes,
+// Who reads later what an owner's tenants have is notified of what was removed for its share: of those that
+// are known, and of those that have nothing left; but not of the tenants of others. What is removed goes,
 // and nothing else.
 func TestFloorsOfOwner(t *testing.T) {
 	h, told := New(1, history.DefaultLimits(), nil), ""
@@ -390,7 +390,7 @@ func TestFloorsOfOwner(t *testing.T) {
 	add("", "whose", 7)
 	h.RaiseOwnerFloors("a", wire.Position{Epoch: 1, N: 5, T: 5})
 	if h.RemoveOwnedTo("a", 5); told != "aa3 amoves4 aa5 " {
-		t.Errorf("the store is told of %s", told)
+		t.Errorf("the store is called for %s", told)
 	}
 	add("a", "later", 8)
 	add("b", "moves", 9)

@@ -33,7 +33,7 @@ func NewPaging(q *history.Query) *Paging {
 	return &Paging{query: *q, count: NewCount(q), bytes: q.MaxBytes}
 }
 
-// Step does one step on a locked history. up: where the history stands as a whole, if that is more
+// Step does one step on a locked history. up: the history's head as a whole, if that is more
 // than its tenants do. done: it was the last. Page.Work also holds after an error, which is
 // [history.ErrTooManyChannels].
 func (g *Paging) Step(h *History, up wire.Position) (done bool, err error) {

@@ -99,7 +99,7 @@ type Shrinking struct {
 	holders []*Tenant // that may have more than half of the size, or their owners
 }
 
-// SetLimits puts limits in force. Step of what it returns is to be called until it is done:
+// SetLimits puts limits into effect. Step of what it returns is to be called until it is done:
 // until then messages may be there that they exclude.
 func (h *History) SetLimits(l history.Limits) *Shrinking {
 	s := &Shrinking{holders: slices.Clone(h.oldest)}

@@ -43,7 +43,7 @@ func (s *Set[K]) Purge(name, tenant, channel string, flush func() error) (remove
 	return purge.Removed, err
 }
 
-// SetLimits puts limits in force, and removes what they exclude. flush is as in Purge.
+// SetLimits puts limits into effect, and removes what they exclude. flush is as in Purge.
 func (s *Set[K]) SetLimits(k K, l history.Limits, flush func() error) error {
 	h := k.locked().Index
 	k.Lock()

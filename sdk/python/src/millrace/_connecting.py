@@ -44,14 +44,14 @@ def connect(
 ) -> Connecting:
     """Connect to one of the edges, with ``async with connect(…) as client`` or ``client = await connect(…)``.
 
-    It waits for an edge, with pauses between the attempts, of which the event ``connecting`` tells; the error says
+    It waits for an edge, with pauses between the attempts, which the event ``connecting`` reports; the error says
     what no waiting helps with, such as a token that no edge accepts, or a server that is no edge. With *fail_fast*
     every edge is tried once. The client stays connected until it is closed.
 
     docs/clients.md (Options) has what the options mean, and their defaults, which 0 and None stand for. Durations
     are seconds. *proxy* is the URL of a forward proxy: by default that of the environment, if there is one, and
     `none` means no proxy at all. *on* has handlers of events, by name, that miss no event: see Client.on. What
-    tells of a loss and has no handler is said on *logger*, once for each code: by default that of the name
+    reports a loss and has no handler is said on *logger*, once for each code: by default that of the name
     ``millrace``.
     """
     refuse_unknown("connect", unknown, inspect.signature(connect).parameters)

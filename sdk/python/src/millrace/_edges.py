@@ -98,7 +98,7 @@ async def _nearest_first(edges: list[str], s: Settings) -> list[str]:
 
 
 async def _probe(edge: str, s: Settings) -> float | None:
-    """Return the median time of the answers to /ping; None: an edge that drains, or is none."""
+    """Return the median time of the answers to /ping; None: an edge that drains, or no edge."""
     times: list[float] = []
     try:
         for _ in range(_PROBES):

@@ -15,7 +15,7 @@ from .message import Message
 if TYPE_CHECKING:
     from .subscription import Subscription
 
-_MAX_ROUTES = 1024  # that are remembered; beyond it, all are found anew
+_MAX_ROUTES = 1024  # that are remembered; beyond it, all are found again
 
 
 class Interest:

@@ -121,7 +121,7 @@ class Liveness:
         self.arm()
 
     def awake(self, always: bool) -> None:
-        """Ask at once if nothing has come for a second, or always; all limits begin anew."""
+        """Ask at once if nothing has come for a second, or always; all limits start over."""
         time = now()
         asking = self._c.unanswered is not None
         if not asking:

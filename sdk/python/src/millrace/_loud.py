@@ -36,7 +36,7 @@ class Loud:
         self.say(code, text)
 
     def event(self, event: e.Event) -> None:
-        """Say an event for which there is no handler, if it tells of a loss or a refusal."""
+        """Say an event for which there is no handler, if it reports a loss or a refusal."""
         words = _WORDS.get(type(event))
         said = None if words is None else words(event)
         if said is not None:

@@ -10,7 +10,7 @@ from .errors import MillraceError, bad_option
 
 
 def unknown(what: str, name: object, known: Iterable[str]) -> MillraceError:
-    """Return the error for a name that is none of the known ones; what is such as `option`."""
+    """Return the error for an unknown name; what is such as `option`."""
     names = [name for name in known if name not in ("self", "unknown", "unknown_options")]
     shown = repr(name)[:66]
     text = f"there is no {what} {shown}"

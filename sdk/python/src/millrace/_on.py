@@ -72,8 +72,8 @@ class On:
 
         Events come one after the other; if a handler returns an awaitable, the next event waits for that. A
         slow handler delays later events, not messages. What it raises goes to the exception handler of the
-        event loop. An event that there is not is the error ``bad_option``.
+        event loop. An unknown event is the error ``bad_option``.
 
-        What tells of a loss or a refusal, and has no handler, is said on the logger, once for each code.
+        What reports a loss or a refusal, and has no handler, is said on the logger, once for each code.
         """
         return self._add_handler(event, handler)

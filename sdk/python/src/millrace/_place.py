@@ -25,7 +25,7 @@ class Place:
         self.unwanted = False
         """The edge of this connection has no history that contains the pattern."""
         self.told = False
-        """The connection has told of a gap at its place."""
+        """The connection has reported a gap at its place."""
         self.lossy = False
         """What was asked for does not go on behind what came last."""
         self._turn = 0

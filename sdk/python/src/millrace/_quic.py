@@ -23,7 +23,7 @@ from .errors import MillraceError, own_fault
 
 __all__ = ["Quic", "QuicUser", "configuration", "open_quic"]
 
-# The library logs each failed attempt as a warning; the client tells of it by itself.
+# The library logs each failed attempt as a warning; the client reports it itself.
 _SILENT = logging.Logger("millrace.quic")
 _SILENT.disabled = True
 

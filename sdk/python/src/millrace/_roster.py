@@ -16,19 +16,19 @@ MemberKey = tuple[str, str]
 
 
 class View:
-    """What one connection has told of a WHO."""
+    """What one connection has reported for a WHO."""
 
     __slots__ = ("_fresh", "_waiting", "counts", "data", "synced")
 
     def __init__(self, counts: bool) -> None:
         self.counts = counts
-        """It tells of counts."""
+        """It reports counts."""
         self.synced = False
         """All has come once."""
         self.data: dict[Any, Any] = {}
         """Members by their keys, or counts by channel, as they were at the last time when all had come, with
         all changes since."""
-        self._fresh: dict[Any, Any] | None = None  # data, anew, until all has come
+        self._fresh: dict[Any, Any] | None = None  # data since the restart, until all has come
         self._waiting: list[asyncio.Future[None]] = []
 
     def take(self, frame: PresenceFrame) -> Iterable[tuple[Any, Any]]:
@@ -77,7 +77,7 @@ def _entries(frame: PresenceFrame) -> list[tuple[Any, Any]]:
 
 
 class Listener(Protocol):
-    """Who is told of changes, before as after None or 0 where there is nothing."""
+    """Who is notified of changes, before as after None or 0 where there is nothing."""
 
     def member_changed(self, key: MemberKey, before: Member | None, after: Member | None) -> None: ...
 

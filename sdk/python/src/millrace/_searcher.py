@@ -84,7 +84,7 @@ class Searcher:
 
     def _first_hopeless(self, edge: str, err: MillraceError) -> bool:
         if err.code == "unauthorized" and self._tokens.provided and self._s.fail_fast:
-            return False  # nobody is told of another attempt
+            return False  # nobody is notified of another attempt
         return err.code in ("internal", "protocol") or self.hopeless(edge, err)
 
     def order(self, known: str, known_first: bool) -> Order:

@@ -51,7 +51,7 @@ class _Run:
 class Session(SessionState):
     """One client.
 
-    Moves, suspicions and reconnects are tasks, of which one runs at most. A trail and a way back to
+    Moves, suspicions and reconnects are tasks; one runs at most. A trail and a way back to
     WebTransport may go on beside it.
     """
 
@@ -318,5 +318,5 @@ class Session(SessionState):
 
 
 def _number(detail: str) -> int:
-    """Return a number of an ERR line; what is none is 0."""
+    """Return a number of an ERR line; 0 if it is no number."""
     return int(detail) if re.fullmatch(r"[0-9]{1,15}", detail) else 0

@@ -35,7 +35,7 @@ class Stand:
 
 
 class Standing:
-    """A JOIN or a WHO, of which there is one on each connection for all that the application has made."""
+    """A JOIN or a WHO: one on each connection for all that the application has made."""
 
     def __init__(self, verb: str, tenant: str, target: str) -> None:
         """target is a channel or a pattern."""
@@ -53,7 +53,7 @@ class Standing:
         self.on: dict[Connection, Stand] = {}
         self.roster = Roster()
         self.full = False
-        """It tells of members, which serves counts, too."""
+        """It reports members, which serves counts, too."""
 
     @property
     def about(self) -> dict[str, Any]:

@@ -47,7 +47,7 @@ class Subscriber:
         self.asking: set[asyncio.Task[None]] = set()
         """The SUBs without an answer."""
         self._s = s
-        self._leaving: dict[str, Subscription] = {}  # those of which an edge may still have messages
+        self._leaving: dict[str, Subscription] = {}  # those that an edge may still have messages for
         self.loud = s.loud
         self.interests.sender_read = None if s.settings.sender else s.loud.sender_read
 

@@ -61,7 +61,7 @@ class Trail:
     def hold(self, held: bool) -> None:
         """Keep what waits for the current connection as long as that is suspect.
 
-        What it would have brought meanwhile may still come. Afterwards it waits anew.
+        What it would have brought meanwhile may still come. Afterwards it waits again.
         """
         if held == self._held:
             return

@@ -85,7 +85,7 @@ class Unread:
         return mark.size * self._per_byte
 
     def told(self) -> None:
-        """Take a publish of which the application has been told."""
+        """Take a publish that the application has been told about."""
         self._proven += 1
 
     def take(self) -> int:

@@ -107,7 +107,7 @@ class Delivered(NamedTuple):
 
 _U32 = struct.Struct(">I")
 _POSITION = struct.Struct(">QQQ")
-_MAX_NAMES = 1024  # what a decoder remembers of each kind; beyond it, it starts anew
+_MAX_NAMES = 1024  # what a decoder remembers of each kind; beyond it, it starts over
 _MAX_REMEMBERED = 1024  # bytes of one of them
 
 

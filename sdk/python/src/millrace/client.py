@@ -257,7 +257,7 @@ class Client(On):
         await session.tokens.renew()
 
     def retry(self) -> None:
-        """Try at once to reconnect, if the client waits for its next attempt; the pauses begin anew."""
+        """Try at once to reconnect, if the client waits for its next attempt; the pauses start over."""
         self._loop.check()
         self._session.retry()
 

@@ -32,7 +32,7 @@ class Member:
 
 
 def _info(data: bytes) -> Mapping[str, Any] | None:
-    """Return an object of JSON; what is none, an edge does not send."""
+    """Return an object of JSON; an edge sends nothing else."""
     try:
         info = json.loads(data) if data else None
     except (ValueError, RecursionError):
@@ -42,7 +42,7 @@ def _info(data: bytes) -> Mapping[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class PresenceChange:
-    """What a Presence tells of: a member has joined, left or changed, or a channel has another count."""
+    """What a Presence reports: a member has joined, left or changed, or a channel has another count."""
 
     type: Literal["joined", "left", "changed", "counts"]
     """``changed``: its info or since is another one, as after it has left and come back."""

@@ -94,11 +94,11 @@ class Message:
         return moment(int(self.position.rpartition(".")[2]))
 
     def text(self) -> str:
-        """Return the payload as UTF-8; what is none becomes U+FFFD."""
+        """Return the payload as UTF-8; invalid bytes become U+FFFD."""
         return self.payload.decode("utf-8", "replace")
 
     def json(self) -> Any:
-        """Return the payload as JSON; a ValueError says that it is none, and of which message."""
+        """Return the payload as JSON; a ValueError says that it is not JSON, and names the message."""
         try:
             return json.loads(self.payload)
         except ValueError as err:

@@ -218,5 +218,5 @@ def _number(name: str, value: object, usual: float, negative: bool = False) -> f
 
 
 def listed(values: object) -> list[Any]:
-    """Return what an iterable has; nothing of what is none."""
+    """Return what an iterable has; nothing of what is not iterable."""
     return [*values] if isinstance(values, Iterable) else []

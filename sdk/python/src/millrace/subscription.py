@@ -316,7 +316,7 @@ class Subscription:
                 return
 
     def _push_stored(self, message: Message) -> bool:
-        """Take a message with a position, of which none is dropped; say whether there is room for more."""
+        """Take a message with a position; none of these is dropped; say whether there is room for more."""
         if self._over:
             return True
         if message._own is not None and not self._echo:

@@ -69,7 +69,7 @@ func TestSharedHistoryBeginsAnewBeforeTheFirstPage(t *testing.T) {
 	}
 }
 
-// What was found out before a history began anew is no position in it.
+// What was found out before a history started over is no position in it.
 func TestPositionOfTheEpochBefore(t *testing.T) {
 	withEdges(t, fastLimits(), func(a, b *rig, views []*view) {
 		c, p := b.connect("c"), a.connect("p")
