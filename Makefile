@@ -1,12 +1,15 @@
 # Every target is one short script under scripts/; CI calls the same ones.
 .DEFAULT_GOAL := help
-.PHONY: help dev test check soak fmt lint fuzz bench release
+.PHONY: help dev sdk test check soak fmt lint fuzz bench release
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 dev: ## run an edge on localhost with fresh tokens and the commands to try it
 	@scripts/dev.sh
+
+sdk: ## build the SDKs for JavaScript and React, for npm install ../millrace/sdk/js in an app's folder
+	@scripts/npm.sh sdk/react build
 
 test: ## the tests of all Go packages and of the SDKs: minutes
 	@scripts/test.sh

@@ -2,7 +2,7 @@
 # Installs what `make check` needs beyond `make test`, which installs nothing outside of the
 # checkout: the third-party clients that the integration tests drive, playwright-core
 # for Node, websockets and aioquic for Python, in the versions pinned in
-# integration/clients, and from Debian, as root or with sudo, the browsers Chromium and
+# integration/clients, what the pages of the documentation install (integration/guides/npm), and from Debian, as root or with sudo, the browsers Chromium and
 # Firefox, systemd-analyze, which checks the unit of the packages, libfaketime, which shifts a
 # program's clock, and the proxies nginx, HAProxy and tinyproxy, none of which starts as a
 # service. It also builds @millrace/client (sdk/js) and links it there, as it does millrace-client (sdk/python),
@@ -35,6 +35,13 @@ fi
 mkdir -p node_modules/@millrace
 ln -sfn ../../../../sdk/js node_modules/@millrace/client
 npm --prefix ../../examples install --loglevel=error # a link to it, too
+
+# What the pages of README.md, docs/quickstart and docs/how-to install.
+guides=../guides/npm
+if ! stamp $guides/package-lock.json $guides/node_modules; then
+	npm --prefix $guides ci --loglevel=error
+	cp $guides/package-lock.json $guides/node_modules/.installed-from
+fi
 
 # The page of an example, with the hooks for React.
 ../../scripts/npm.sh sdk/react build

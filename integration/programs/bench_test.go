@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/millrace/millrace/integration/guides"
 	"github.com/millrace/millrace/integration/harness"
 )
 
@@ -15,17 +16,17 @@ import (
 // so that no rate comes near the cap of a token, an error.
 func TestBench(t *testing.T) {
 	t.Parallel()
-	x := openTerminal(t, "bench fanout", "bench fanout --duration 100ms --window 2 --subscribers 50",
+	x := guides.OpenTerminal(t, "bench fanout", "bench fanout --duration 100ms --window 2 --subscribers 50",
 		"bench idle", "bench idle --connections 10 --settle 10ms", "--subscribers 200", "--subscribers 10")
-	_, blocks := document(t, "../docs/bench.md", "sh")
+	_, blocks := guides.Document(t, "../docs/bench.md", "sh")
 	pid := strings.NewReplacer("$(pgrep -nf 'millrace pubsub dev')", fmt.Sprint(x.Cmd.Process.Pid)) // another may be a test's
 	commands := pid.Replace(strings.Join(blocks, ""))
-	if out := x.run(t, commands); len(blocks) != 3 || strings.Count(out, " 0 lost") != 3 || !strings.Contains(out, `"scenario":"idle"`) {
+	if out := x.RunBlocks(t, commands); len(blocks) != 3 || strings.Count(out, " 0 lost") != 3 || !strings.Contains(out, `"scenario":"idle"`) {
 		t.Errorf("%d blocks:\n%s", len(blocks), out)
 	}
 
 	// Ctrl+C ends a run with the figures until then, and leaves nothing behind.
-	p := harness.StartBackground(t, x.paste("export MILLRACE_MASTER_TOKEN=$(./millrace pubsub master-token create --name bench --quiet)",
+	p := harness.StartBackground(t, x.Paste("export MILLRACE_MASTER_TOKEN=$(./millrace pubsub master-token create --name bench --quiet)",
 		"exec ./millrace pubsub bench idle --settle 50m --url ws://localhost:8080 --json"))
 	p.Await(p.Err, " of ")
 	p.Signal(syscall.SIGINT)
@@ -33,7 +34,7 @@ func TestBench(t *testing.T) {
 	if code := p.ExitCode(); code != 0 || json.Unmarshal([]byte(p.Out.String()), &m) != nil || !m.Interrupted {
 		t.Errorf("exit code %d, %s; stderr:\n%s", code, p.Out, p.Err)
 	}
-	tokens := x.run(t, "./millrace pubsub token list")
+	tokens := x.RunBlocks(t, "./millrace pubsub token list")
 	if issued, revoked := strings.Count(tokens, " pubsub bench "), strings.Count(tokens, " revoked "); issued != 5 || revoked != 5 {
 		t.Errorf("of %d tokens of 5 runs %d are revoked:\n%s", issued, revoked, tokens)
 	}

@@ -7,11 +7,12 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/millrace/millrace/integration/guides"
 	"github.com/millrace/millrace/integration/harness"
 )
 
 // step returns the commands that dev prints below this heading.
-func (x *terminal) step(t *testing.T, heading string) string {
+func step(t *testing.T, x *guides.Terminal, heading string) string {
 	t.Helper()
 	found := regexp.MustCompile(`\n# ` + heading + `.*\n((?:.+\n)+)`).FindStringSubmatch(x.Out.String())
 	if found == nil {
@@ -23,7 +24,7 @@ func (x *terminal) step(t *testing.T, heading string) string {
 // The commands that dev prints do what it says. Its page has tests of its own: TestBrowser.
 func TestDev(t *testing.T) {
 	t.Parallel()
-	x := openTerminal(t)
+	x := guides.OpenTerminal(t)
 	first := x.Out.String()
 	page := fmt.Sprintf("Open http://localhost:%d/ : a page that is already live\n", x.Ports[1])
 	if got := len(harness.MasterToken.FindAllString(first, -1)); got != 2 || !strings.HasPrefix(first, page) {
@@ -31,28 +32,28 @@ func TestDev(t *testing.T) {
 	}
 	issues := func(heading string) {
 		t.Helper()
-		if out := x.run(t, x.step(t, heading)); !harness.AccessToken.MatchString(out) {
+		if out := x.RunBlocks(t, step(t, x, heading)); !harness.AccessToken.MatchString(out) {
 			t.Errorf("%s: %s", heading, out)
 		}
 	}
 	issues("Issue an access token")
-	subscribe := x.start(t, "OK:SUB:demo:#", x.step(t, "Subscribe"))
-	x.run(t, x.step(t, "Publish"))
+	subscribe := x.StartBlocks(t, "OK:SUB:demo:#", step(t, x, "Subscribe"))
+	x.RunBlocks(t, step(t, x, "Publish"))
 	subscribe.Await(subscribe.Out, "hello.world It runs\n")
-	x.start(t, "chat.hall Said before you came\n", x.step(t, "Come later and miss nothing"))
-	if out := x.run(t, x.step(t, "See who is there"), x.step(t, "Revoke")); !strings.HasPrefix(out, "CHANNEL  SUBJECT") {
+	x.StartBlocks(t, "chat.hall Said before you came\n", step(t, x, "Come later and miss nothing"))
+	if out := x.RunBlocks(t, step(t, x, "See who is there"), step(t, x, "Revoke")); !strings.HasPrefix(out, "CHANNEL  SUBJECT") {
 		t.Errorf("presence prints %s", out)
 	}
 	subscribe.Await(subscribe.Out, "ERR:token_revoked")
 	issues("Another token")
-	if out := x.run(t, x.step(t, "Go to production")); !strings.Contains(out, "\nedge.example.com {\n") {
+	if out := x.RunBlocks(t, step(t, x, "Go to production")); !strings.Contains(out, "\nedge.example.com {\n") {
 		t.Errorf("the Caddyfile for production: %s", out)
 	}
 	checkAddresses(t, x)
 	x.Stop(t, syscall.SIGINT)
 
 	// All data is in its folder, closed to others, and without tokens; none is in the home folder.
-	kept := x.run(t, "cd '"+x.Dir+"'; ls -A \"$HOME\"; find . caddy histories tokens -prune -perm 700; test -s edge.log",
+	kept := x.RunBlocks(t, "cd '"+x.Dir+"'; ls -A \"$HOME\"; find . caddy histories tokens -prune -perm 700; test -s edge.log",
 		"! grep -E '"+harness.AccessToken.String()+"|"+harness.MasterToken.String()+"' edge.log")
 	if kept != ".\ncaddy\nhistories\ntokens\n" {
 		t.Errorf("in the home folder, closed, and of tokens in the log: %s", kept)
@@ -67,8 +68,8 @@ func TestDev(t *testing.T) {
 	}
 	issues("Issue an access token") // with a master token made for it
 	// What was published before is there, before what is published now.
-	again := strings.Replace(x.step(t, "Come later and miss nothing"), "Said before you came", "Said after the restart", 1)
-	late := x.start(t, "chat.hall Said after the restart\n", regexp.MustCompile(`(?m)^.* pubsub subscribe `).ReplaceAllString(again, "exec $0"))
+	again := strings.Replace(step(t, x, "Come later and miss nothing"), "Said before you came", "Said after the restart", 1)
+	late := x.StartBlocks(t, "chat.hall Said after the restart\n", regexp.MustCompile(`(?m)^.* pubsub subscribe `).ReplaceAllString(again, "exec $0"))
 	if out := late.Out.String(); !strings.Contains(out, "chat.hall Said before you came\nchat.hall Said after") {
 		t.Errorf("after the restart, the history has %s", out)
 	}
@@ -84,14 +85,14 @@ func TestDev(t *testing.T) {
 // checkAddresses checks that the edge is at each name of this machine, that a path with a
 // mistake does not look like success, and that other machines cannot connect: on Linux, what
 // listens on all addresses is at 127.0.0.2, too.
-func checkAddresses(t *testing.T, x *terminal) {
+func checkAddresses(t *testing.T, x *guides.Terminal) {
 	t.Helper()
 	for path, want := range map[string]string{
 		"/ping": "200", "/ws": "426", "/": "200", "/demo": "302", "/console": "200", "/api-docs/openapi.json": "200", "/v1/get-tokens": "404",
 	} {
 		const hosts = "{localhost,127.0.0.1,127.0.0.2}"
 		urls := fmt.Sprintf("https://%s:%d%[3]s http://%[1]s:%[4]d%[3]s", hosts, x.Ports[0], path, x.Ports[1])
-		out := x.run(t, "curl -sk --connect-timeout 9 --noproxy '*' -w '%{stderr}%{http_code} ' "+urls+" >/dev/null || true")
+		out := x.RunBlocks(t, "curl -sk --connect-timeout 9 --noproxy '*' -w '%{stderr}%{http_code} ' "+urls+" >/dev/null || true")
 		if out != strings.Repeat(want+" "+want+" 000 ", 2) {
 			t.Errorf("GET %s: status %s, want %s", urls, out, want)
 		}

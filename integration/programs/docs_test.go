@@ -9,13 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/millrace/millrace/integration/guides"
 	"github.com/millrace/millrace/integration/harness"
 )
 
 // The README's tour does what the README says.
 func TestReadmeTour(t *testing.T) {
 	t.Parallel()
-	text, _ := document(t, "../README.md", "")
+	text, _ := guides.Document(t, "../README.md", "")
 	_, tour, _ := strings.Cut(text, "\n## Five-minute tour\n")
 	tour, _, _ = strings.Cut(tour, "\n## ")
 	commands, outputs := blocksOf(tour, "sh"), blocksOf(tour, "")
@@ -31,10 +32,10 @@ func TestReadmeTour(t *testing.T) {
 			t.Errorf("printed\n%s\nthe README says\n%s", got, block)
 		}
 	}
-	x := openTerminal(t, "/tmp/tour.json", filepath.Join(t.TempDir(), "tour.json"))
-	printed(x.run(t, issue), outputs[0])
-	subscriber := x.start(t, "OK:SUB:demo.room:news.#", subscribe)
-	out := x.run(t, publish, refused, revoke)
+	x := guides.OpenTerminal(t, "/tmp/tour.json", filepath.Join(t.TempDir(), "tour.json"))
+	printed(x.RunBlocks(t, issue), outputs[0])
+	subscriber := x.StartBlocks(t, "OK:SUB:demo.room:news.#", subscribe)
+	out := x.RunBlocks(t, publish, refused, revoke)
 	if n := strings.Count(out, "\nrefused\n"); n != 2 {
 		t.Errorf("refused %d times, want 2:\n%s", n, out)
 	}
@@ -46,17 +47,26 @@ func TestReadmeTour(t *testing.T) {
 	}
 }
 
+func blocksOf(text, language string) (blocks []string) {
+	for _, b := range guides.Parse(text) {
+		if b.Language == language {
+			blocks = append(blocks, b.Text)
+		}
+	}
+	return blocks
+}
+
 // The code of docs/recipes.md does what the page says.
 func TestRecipes(t *testing.T) {
 	t.Parallel()
-	_, program := document(t, "../docs/recipes.md", "js")
-	driver, _ := document(t, "clients/recipes.mjs", "")
-	x := openTerminal(t)
+	_, program := guides.Document(t, "../docs/recipes.md", "js")
+	driver, _ := guides.Document(t, "clients/recipes.mjs", "")
+	x := guides.OpenTerminal(t)
 	modules, err := filepath.Abs("clients/node_modules")
 	must(t, err)
-	code := x.adapted.Replace(strings.Join(program, "") + driver)
-	must(t, os.WriteFile(filepath.Join(x.dir, "recipes.mjs"), []byte(code), 0o600))
-	out := x.run(t, "export MILLRACE_MASTER_TOKEN=$(./millrace pubsub master-token create --name recipes --tenant-prefix demo --quiet)",
+	code := x.Adapted.Replace(strings.Join(program, "") + driver)
+	must(t, os.WriteFile(filepath.Join(x.Folder, "recipes.mjs"), []byte(code), 0o600))
+	out := x.RunBlocks(t, "export MILLRACE_MASTER_TOKEN=$(./millrace pubsub master-token create --name recipes --tenant-prefix demo --quiet)",
 		"ln -s "+modules+" . && node recipes.mjs")
 	if got, want := strings.Fields(out), []string{"sender", "read-only", "rights", "presence", "kicked"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/millrace/millrace/integration/browser"
+	"github.com/millrace/millrace/integration/guides"
 	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/internal/loopback"
 )
@@ -19,7 +20,7 @@ import (
 // exampleEdge is a terminal in a copy of the repository's folder, where the ports in the
 // examples are those of the edge, and of the backend.
 type exampleEdge struct {
-	*terminal
+	*guides.Terminal
 	backend string // its origin
 	blocks  []string
 }
@@ -46,8 +47,8 @@ func TestExamples(t *testing.T) {
 		"snippets/worker.py": {"snippets/publish.py", "jobs.resize dog.png"},
 	} {
 		t.Run(worker, func(t *testing.T) { // the worker ends with it, and takes no other's job
-			p := e.start(t, "waiting for jobs", token, e.block(t, worker))
-			e.run(t, token, e.block(t, c.publish))
+			p := e.StartBlocks(t, "waiting for jobs", token, e.block(t, worker))
+			e.RunBlocks(t, token, e.block(t, c.publish))
 			p.Await(p.Out, c.done)
 		})
 	}
@@ -55,7 +56,7 @@ func TestExamples(t *testing.T) {
 	t.Run("queue", e.queue)
 	for name, block := range map[string]string{"backend-go": "go run ./examples/backend-go", "backend-node": "node examples/backend-node"} {
 		t.Run(name, func(t *testing.T) { // the backend ends with it: its port is the next one's
-			e.start(t, "open "+e.backend, e.block(t, block))
+			e.StartBlocks(t, "open "+e.backend, e.block(t, block))
 			chrome.Run(t, "snippets", e.snippets)
 			chrome.Run(t, "cursors", e.cursors)
 			chrome.Run(t, "chat", e.chat)
@@ -69,7 +70,7 @@ func TestExamples(t *testing.T) {
 		// some hundred MB of packages, so only the soak notebook does it, which says where jupyter is.
 		t.Run("notebook", func(t *testing.T) {
 			e.Env = append(e.Env, os.Environ()...)
-			done := e.run(t, e.blocks[1], "cd examples/python", jupyter+" execute live.ipynb --output=done.ipynb", "cat done.ipynb")
+			done := e.RunBlocks(t, e.blocks[1], "cd examples/python", jupyter+" execute live.ipynb --output=done.ipynb", "cat done.ipynb")
 			if !strings.Contains(done, "40 values") || !strings.Contains(done, "image/png") {
 				t.Errorf("the notebook has no 40 values or no image:\n%s", done)
 			}
@@ -86,15 +87,15 @@ func startExamples(t *testing.T) *exampleEdge {
 	port, python := loopback.FreePort(t), "exec "+from+"/integration/clients/.venv/bin/python "
 	backend := fmt.Sprintf("localhost:%d", port)
 	// The last command of a block takes the shell's place, and the test itself goes on.
-	e := &exampleEdge{openTerminal(t, "localhost:3000", backend, " &\n", "\n", "\nnode ", "\nexec node ",
+	e := &exampleEdge{guides.OpenTerminal(t, "localhost:3000", backend, " &\n", "\n", "\nnode ", "\nexec node ",
 		"go run ./examples/snippets/", "exec built/", "go run ./examples/", "exec built/",
 		"examples/python/.venv/bin/python ", python, "\npython3 ", "\n"+python), "http://" + backend, nil}
-	e.dir = t.TempDir()
-	if _, e.blocks = document(t, "../examples/README.md", "sh"); len(e.blocks) != 16 {
+	e.Folder = t.TempDir()
+	if _, e.blocks = guides.Document(t, "../examples/README.md", "sh"); len(e.blocks) != 16 {
 		t.Fatalf("examples/README.md has %d blocks: the test knows 16", len(e.blocks))
 	}
 	ports := fmt.Sprintf("-e s/:3000/:%d/g -e s/:8080/:%d/g -e s/:8443/:%d/g", port, e.Ports[1], e.Ports[0])
-	build := e.paste("export FROM="+from,
+	build := e.Paste("export FROM="+from,
 		"ls $FROM/sdk/js/dist/index.js $FROM/examples/node_modules/@millrace/client/dist", // of scripts/install-test-deps.sh
 		"ln -s $FROM/* . && rm examples", "tar -C $FROM --exclude node_modules --exclude .venv -cf - examples | tar xf -",
 		"find examples -type f -exec sed -i.bak "+ports+" {} +",
@@ -110,7 +111,7 @@ func startExamples(t *testing.T) *exampleEdge {
 // workers checks that each of 100 jobs is done once, by several workers.
 func (e *exampleEdge) workers(t *testing.T) {
 	for _, block := range []string{"go run ./examples/workers", "examples/python/workers.py"} {
-		out := e.run(t, e.block(t, block))
+		out := e.RunBlocks(t, e.block(t, block))
 		lines := regexp.MustCompile(`(?m)^(worker \d+) does jobs\.resize (\d+\.png)$`).FindAllStringSubmatch(out, -1)
 		done, workers := map[string]bool{}, map[string]bool{}
 		for _, line := range lines {
@@ -135,14 +136,14 @@ func (e *exampleEdge) queue(t *testing.T) {
 		if i == 0 {
 			retryAfter = "1s"
 		}
-		first := e.start(t, "", token, killed+" work")
-		e.start(t, "", token, dispatcher+" dispatch "+retryAfter)
-		e.run(t, token, dispatcher+fmt.Sprintf(" add %d", jobs))
+		first := e.StartBlocks(t, "", token, killed+" work")
+		e.StartBlocks(t, "", token, dispatcher+" dispatch "+retryAfter)
+		e.RunBlocks(t, token, dispatcher+fmt.Sprintf(" add %d", jobs))
 		first.Await(first.Out, "done ") // the other one comes later, or might do all of them
-		second := e.start(t, "", token, left+" work")
+		second := e.StartBlocks(t, "", token, left+" work")
 		first.Signal(syscall.SIGKILL)
 		first.ExitCode()
-		e.run(t, token, dispatcher+" add 1") // the other one must do it, even if the first was so quick as to do all before
+		e.RunBlocks(t, token, dispatcher+" add 1") // the other one must do it, even if the first was so quick as to do all before
 		done := map[string]bool{}
 		second.AwaitTrue(func() bool {
 			for _, found := range isDone.FindAllStringSubmatch(first.Out.String()+second.Out.String(), -1) {
@@ -164,7 +165,7 @@ func (e *exampleEdge) queue(t *testing.T) {
 func (e *exampleEdge) snippets(b *browser.Browser) {
 	subscribers := func(n string) {
 		b.T.Helper()
-		e.run(b.T, `until [ $(./millrace pubsub connections --json | grep -o '"subscriptions":[1-9]' | wc -l) = `+n+` ]; do sleep 0.05; done`)
+		e.RunBlocks(b.T, `until [ $(./millrace pubsub connections --json | grep -o '"subscriptions":[1-9]' | wc -l) = `+n+` ]; do sleep 0.05; done`)
 	}
 	subscribers("0") // of the test before
 	subscribe := b.Open("subscribe", e.backend+"/snippets/browser-subscribe.html", "")
@@ -178,7 +179,7 @@ func (e *exampleEdge) snippets(b *browser.Browser) {
 // publish tries to publish to the chat, with the token that the backend gives to this name.
 func (e *exampleEdge) publish(t *testing.T, name, payload string) (printed string) {
 	t.Helper()
-	return e.run(t, "export MILLRACE_TOKEN=$(curl -s --noproxy '*' -H Sec-Fetch-Site:same-origin -d name="+name+" "+e.backend+
+	return e.RunBlocks(t, "export MILLRACE_TOKEN=$(curl -s --noproxy '*' -H Sec-Fetch-Site:same-origin -d name="+name+" "+e.backend+
 		`/token | sed 's/.*"token":"\([^"]*\)".*/\1/')`,
 		"./millrace pubsub publish --url ws://localhost:8080/ws --tenant demo.room --confirm chat.lobby '"+payload+"' || true")
 }
@@ -187,7 +188,7 @@ func (e *exampleEdge) publish(t *testing.T, name, payload string) (printed strin
 // publish in the chat, and that pages have the policy of docs/recipes.md.
 func (e *exampleEdge) refusals(t *testing.T) {
 	t.Helper()
-	out := e.run(t, "curl() { command curl -s --noproxy '*' -o /dev/null \"$@\"; }",
+	out := e.RunBlocks(t, "curl() { command curl -s --noproxy '*' -o /dev/null \"$@\"; }",
 		"for site in same-origin cross-site; do curl -w '%{http_code} ' -X POST -H Sec-Fetch-Site:$site "+e.backend+"/token; done",
 		"curl -D - "+e.backend+"/chat/") + e.publish(t, "", "nobody")
 	if !strings.HasPrefix(out, "200 403 HTTP") || !strings.Contains(out, "permission_denied") ||
@@ -216,9 +217,9 @@ func (e *exampleEdge) cursors(c *browser.Browser) {
 // streaming reloads a page in the middle of an answer, where the model pauses, and opens
 // it twice.
 func (e *exampleEdge) streaming(b *browser.Browser) {
-	backend := e.start(b.T, "running on "+e.backend, "cd examples/python/streaming\nmv model.py stand_in.py",
+	backend := e.StartBlocks(b.T, "running on "+e.backend, "cd examples/python/streaming\nmv model.py stand_in.py",
 		"ln -s ../../../integration/clients/paused_model.py model.py\ncd ../../..", e.block(b.T, "streaming/backend.py"))
-	text, _ := document(b.T, "../examples/python/streaming/answer.txt", "")
+	text, _ := guides.Document(b.T, "../examples/python/streaming/answer.txt", "")
 	whole := "You asked: why?\n\n" + text + " "
 	first := b.Open("first", e.backend+"/", "")
 	first.See("[role=status]", "connected")

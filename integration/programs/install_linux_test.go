@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millrace/millrace/integration/guides"
 	"github.com/millrace/millrace/integration/harness"
 	"github.com/millrace/millrace/internal/version"
 )
@@ -55,7 +56,7 @@ func TestInstallCommands(t *testing.T) {
 // .goreleaser.yaml, and writes the checksums beside it.
 func packArchive(t *testing.T, dir string) {
 	t.Helper()
-	config, _ := document(t, "../.goreleaser.yaml", "")
+	config, _ := guides.Document(t, "../.goreleaser.yaml", "")
 	config = strings.NewReplacer("{{ .ProjectName }}", "millrace", "{{ .Version }}", version.Number(),
 		"{{ .Os }}", runtime.GOOS, "{{ .Arch }}", runtime.GOARCH).Replace(config)
 	release := "millrace_" + version.Number() + "_"

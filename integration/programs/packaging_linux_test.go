@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/millrace/millrace/integration/guides"
 	"github.com/millrace/millrace/integration/harness"
 )
 
@@ -15,8 +16,8 @@ import (
 // a package and runs it.
 func TestPackaging(t *testing.T) {
 	t.Parallel()
-	unit, _ := document(t, "../packaging/millrace.service", "")
-	config, _ := document(t, "../.goreleaser.yaml", "")
+	unit, _ := guides.Document(t, "../packaging/millrace.service", "")
+	config, _ := guides.Document(t, "../.goreleaser.yaml", "")
 	written := t.TempDir()
 	adapted := filepath.Join(written, "millrace.service") // verify looks for the program
 	must(t, os.WriteFile(adapted, []byte(strings.ReplaceAll(unit, "=/usr/bin/millrace ", "="+harness.Program+" ")), 0o600))

@@ -26,8 +26,8 @@ func (e *exampleEdge) devPage(b *browser.Browser) {
 		p.Click("tab", tab)
 		p.See("#program", "AT_")
 		p.Evaluate(&code, `document.querySelector("#program code").textContent`)
-		must(t, os.MkdirAll(filepath.Dir(filepath.Join(e.dir, file)), 0o700))
-		must(t, os.WriteFile(filepath.Join(e.dir, file), []byte(code), 0o600))
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(e.Folder, file)), 0o700))
+		must(t, os.WriteFile(filepath.Join(e.Folder, file), []byte(code), 0o600))
 	}
 	for _, c := range []struct{ tab, file, build, run, prints string }{
 		{"Node", "examples/hello.mjs", "", "\nnode examples/hello.mjs", "you: Hello from Node"},
@@ -38,11 +38,11 @@ func (e *exampleEdge) devPage(b *browser.Browser) {
 		t.Run(c.tab, func(t *testing.T) {
 			copied(c.tab, c.file)
 			build := exec.Command("bash", "-ec", c.build)
-			build.Dir = e.dir
+			build.Dir = e.Folder
 			if out, err := build.CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			program := e.start(t, c.prints, c.run)
+			program := e.StartBlocks(t, c.prints, c.run)
 			_, said, _ := strings.Cut(c.prints, "Hello")
 			p.See("#ada .log", "Hello"+said)
 			p.Fill("Message of ben", "Heard"+said)
@@ -52,7 +52,7 @@ func (e *exampleEdge) devPage(b *browser.Browser) {
 	}
 
 	page := func(path string) browser.Tab {
-		server := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(e.dir, "pages"))))
+		server := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(e.Folder, "pages"))))
 		t.Cleanup(server.Close)
 		return b.Open(path, server.URL+"/"+path, "")
 	}
@@ -61,7 +61,7 @@ func (e *exampleEdge) devPage(b *browser.Browser) {
 	must(t, err)
 	build := exec.Command("bash", "-ec", `NODE_PATH="$0" "$0/.bin/esbuild" main.tsx --bundle --jsx=automatic --alias:react="$0/react" --log-level=warning --outfile=main.js
 		echo '<!doctype html><title>Hello</title><div id="root"></div><script src="main.js"></script>' >react.html`, modules)
-	build.Dir = filepath.Join(e.dir, "pages")
+	build.Dir = filepath.Join(e.Folder, "pages")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
