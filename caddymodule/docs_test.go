@@ -10,40 +10,53 @@ import (
 	"testing"
 )
 
-// docs/security.md and docs/where-it-runs.md name tests, files and sections that exist.
+// Each promise of docs/security.md has tests in testdata/promises.txt, and no other one has. The
+// tests and files that are named there and in testdata/platforms.txt exist.
 func TestSecurityIsShown(t *testing.T) {
-	tests := testsOf(t, "..")
-	for _, page := range []string{"security.md", "where-it-runs.md"} {
-		text, err := os.ReadFile("../docs/" + page)
+	exists := testsOf(t, "..")
+	soaks, err := os.ReadFile("../scripts/soak.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := func(file string) (names []string) {
+		text, err := os.ReadFile("testdata/" + file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		named := regexp.MustCompile("`(Test[A-Za-z0-9]+)`").FindAllSubmatch(text, -1)
-		if len(named) < 10 {
-			t.Fatalf("%s names %d tests", page, len(named))
-		}
-		for _, m := range named {
-			if !tests[string(m[1])] {
-				t.Errorf("%s: there is no test %s", page, m[1])
+		for line := range strings.Lines(strings.TrimSpace(string(text))) {
+			switch {
+			case strings.HasPrefix(line, "#"):
+			case !strings.HasPrefix(line, "\t"):
+				names = append(names, strings.TrimSpace(line))
+			default:
+				for _, name := range strings.Fields(line) {
+					_, err := os.Stat(filepath.Join("..", name))
+					soak, isSoak := strings.CutPrefix(name, "soak:")
+					if !exists[name] && err != nil && (!isSoak || !strings.Contains(string(soaks), "\nsoak_"+soak+"()")) {
+						t.Errorf("%s: %s does not exist", file, name)
+					}
+				}
 			}
 		}
-		for _, m := range regexp.MustCompile("`((?:sdk|scripts)/[^` ]+)`").FindAllSubmatch(text, -1) {
-			if _, err := os.Stat(filepath.Join("..", string(m[1]))); err != nil {
-				t.Errorf("%s: %v", page, err)
-			}
+		if entries := regexp.MustCompile(`(?m)^[^\t#].*\n\t`).FindAll(text, -1); len(names) < 20 || len(entries) != len(names) {
+			t.Errorf("%s has %d names, %d of them with tests", file, len(names), len(entries))
 		}
-		for _, m := range regexp.MustCompile(`\]\(([^)#:]*)(#[^)]*)?\)`).FindAllSubmatch(text, -1) {
-			target, err := os.ReadFile(filepath.Join("../docs", string(m[1])))
-			if err != nil {
-				t.Error(err)
-				continue
-			}
-			heading := strings.ReplaceAll(strings.TrimPrefix(string(m[2]), "#"), "-", " ")
-			if heading != "" && !regexp.MustCompile(`(?mi)^#+ `+regexp.QuoteMeta(heading)+`$`).Match(target) {
-				t.Errorf("%s has no section %q", m[1], heading)
-			}
-		}
+		return names
 	}
+	page, err := os.ReadFile("../docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, promises, _ := strings.Cut(string(page), "\n## What an edge promises\n")
+	promises, _, _ = strings.Cut(promises, "\n## ")
+	var promised []string
+	for _, m := range regexp.MustCompile(`(?m)^\| \*\*(.+?)\*\*`).FindAllStringSubmatch(promises, -1) {
+		promised = append(promised, m[1])
+	}
+	if tested := shown("promises.txt"); !slices.Equal(promised, tested) {
+		t.Errorf("docs/security.md promises\n%q\ntestdata/promises.txt has tests for\n%q", promised, tested)
+	}
+	shown("platforms.txt")
 }
 
 // docs/errors.md has a section for each code that a client may see: errors link to it.
