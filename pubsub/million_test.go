@@ -132,7 +132,7 @@ func longestPause(start time.Time) (longest time.Duration) {
 }
 
 // What a session costs does not depend on how many there are. The bytes are checked;
-// the times are for docs/hardening.md.
+// the times are for docs/decisions/0042-what-soaks-found.md.
 func TestManySessions(t *testing.T) {
 	const deliveries = 3_000_000 // of each broadcast run, at least, when there are many sessions
 	for _, l := range layouts {

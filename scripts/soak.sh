@@ -5,7 +5,7 @@
 #   scripts/soak.sh NAME...     the named ones
 #   scripts/soak.sh list        lists them
 #
-# docs/hardening.md says how long each took, and what it found. Each has a short
+# docs/decisions/0042-what-soaks-found.md says what they found. Most have a short
 # form in `make check`.
 #
 # A soak is a function soak_NAME; list shows the comment above it.
