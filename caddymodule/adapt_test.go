@@ -108,7 +108,7 @@ func TestOperationsCaddyfiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	blocks := regexp.MustCompile("(?ms)^```\n({\n.*?)^```$").FindAllStringSubmatch(string(text), -1)
-	if len(blocks) != 3 {
+	if len(blocks) != 2 {
 		t.Fatalf("%d Caddyfiles", len(blocks))
 	}
 	authority := filepath.Join(t.TempDir(), "ca-root.pem")

@@ -14,7 +14,7 @@ import (
 	"github.com/millrace/millrace/internal/version"
 )
 
-// prefix of the names of all our metrics; docs/operations.md lists them.
+// prefix of the names of all our metrics; docs/reference/metrics.md lists them.
 const prefix = "millrace_"
 
 // What the process counts, whichever hub its configurations use. Each

@@ -12,9 +12,11 @@ import (
 const (
 	dashboardFile = "../../docs/grafana/millrace.json"
 	alertsFile    = "../../deploy/chart/millrace/files/millrace.rules.yaml"
+	metricsPage   = "../../docs/reference/metrics.md"
+	alertsPage    = "../../docs/operations.md"
 )
 
-// Every metric stands in docs/operations.md, with its type and its labels, and in
+// Every metric stands in docs/reference/metrics.md, with its type and its labels, and in
 // the dashboard, and neither knows another one.
 func TestMetricsAreDocumented(t *testing.T) {
 	families := gatherAll(t)
@@ -30,7 +32,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 		t.Fatalf("%d metrics", len(types))
 	}
 
-	doc := read(t, "../../docs/operations.md")
+	doc := read(t, metricsPage)
 	rows := map[string]bool{}
 	for _, row := range regexp.MustCompile("(?m)^\\| `(millrace_\\w+)` \\| (\\w+) \\|([^|]*)\\|").FindAllStringSubmatch(doc, -1) {
 		name := row[1]
@@ -38,17 +40,18 @@ func TestMetricsAreDocumented(t *testing.T) {
 		documented := regexp.MustCompile(`\w+`).FindAllString(row[3], -1)
 		slices.Sort(documented)
 		if types[name] != row[2] || !slices.Equal(labels[name], documented) {
-			t.Errorf("docs/operations.md: %s is a %s with the labels %q, want %q, %q", name, row[2], documented, types[name], labels[name])
+			t.Errorf("docs/reference/metrics.md: %s is a %s with the labels %q, want %q, %q", name, row[2], documented, types[name], labels[name])
 		}
 	}
 	for where, used := range map[string]map[string]bool{
-		"the table of docs/operations.md": rows,
-		"docs/operations.md":              names(doc),
-		dashboardFile:                     names(strings.Join(expressions(t), "\n")),
-		alertsFile:                        names(read(t, alertsFile)),
+		"the table of docs/reference/metrics.md": rows,
+		dashboardFile:                            names(strings.Join(expressions(t), "\n")),
+		metricsPage:                              names(doc),
+		alertsPage:                               names(read(t, alertsPage)),
+		alertsFile:                               names(read(t, alertsFile)),
 	} {
 		for name := range types {
-			if !used[name] && where != alertsFile {
+			if !used[name] && where != alertsFile && where != alertsPage {
 				t.Errorf("%s does not have %s", where, name)
 			}
 		}
@@ -73,7 +76,7 @@ func TestMetricsAreSelected(t *testing.T) {
 			}
 		}
 	}
-	texts := append(expressions(t), read(t, "../../docs/operations.md"), read(t, alertsFile))
+	texts := append(expressions(t), read(t, metricsPage), read(t, alertsPage), read(t, alertsFile))
 	for _, text := range texts {
 		for _, by := range regexp.MustCompile(`by \(([\w, ]+)\)`).FindAllStringSubmatch(text, -1) {
 			for _, label := range strings.Split(by[1], ", ") {
@@ -178,7 +181,7 @@ func TestAlertsAreDocumented(t *testing.T) {
 		return found
 	}
 	alerts := find(`(?m)^ +- alert: (\w+)$`, read(t, alertsFile))
-	described := find("(?m)^\\| `(Millrace\\w+)` \\|", read(t, "../../docs/operations.md"))
+	described := find("(?m)^\\| `(Millrace\\w+)` \\|", read(t, alertsPage))
 	if len(alerts) < 20 || !slices.Equal(alerts, described) {
 		t.Errorf("the alerts\n%q\nin docs/operations.md\n%q", alerts, described)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// What all webhooks of the process count; docs/operations.md lists it.
+// What all webhooks of the process count; docs/reference/metrics.md lists it.
 var (
 	eventsTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "millrace_webhook_events_total",
