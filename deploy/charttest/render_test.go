@@ -28,7 +28,7 @@ const (
 	namespace = "edges"
 )
 
-// values are the sets of values that docs/containers.md names.
+// values are the sets of values that docs/how-to/kubernetes.md names.
 var values = []string{"one", "three", "three-common", "beside", "trial"}
 
 func valuesOf(t *testing.T, set string) map[string]any {
@@ -151,13 +151,13 @@ func TestSetsOfValuesAreDocumented(t *testing.T) {
 	if err != nil || len(files) != len(values) {
 		t.Errorf("ci has %d files of values, want %d; %v", len(files), len(values), err)
 	}
-	page, err := os.ReadFile("../../docs/containers.md")
+	page, err := os.ReadFile("../../docs/how-to/kubernetes.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, set := range values {
 		if !strings.Contains(string(page), set+"-values.yaml") {
-			t.Errorf("docs/containers.md does not name %s-values.yaml", set)
+			t.Errorf("docs/how-to/kubernetes.md does not name %s-values.yaml", set)
 		}
 	}
 }
