@@ -1,6 +1,6 @@
 # Every target is one short script under scripts/; CI calls the same ones.
 .DEFAULT_GOAL := help
-.PHONY: help dev sdk test check soak fmt lint fuzz bench release
+.PHONY: help dev sdk test check soak fmt lint fuzz bench docs pictures release
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ fuzz: ## run every fuzz target for FUZZTIME each (default 10s)
 
 bench: ## the benchmarks of the hot path, and the edge beside other servers
 	@scripts/bench.sh
+
+docs: ## the documentation as a site, in dist/docs; scripts/docs.sh preview serves it
+	@scripts/docs.sh
 
 release: ## archives, packages, SBOMs and checksums of this checkout, in dist/release
 	@scripts/release.sh
