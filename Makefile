@@ -3,7 +3,7 @@
 .PHONY: help dev sdk test check soak fmt lint fuzz bench docs pictures release
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 dev: ## run an edge on localhost with fresh tokens and the commands to try it
 	@scripts/dev.sh
@@ -37,3 +37,6 @@ docs: ## the documentation as a site, in dist/docs; scripts/docs.sh preview serv
 
 release: ## archives, packages, SBOMs and checksums of this checkout, in dist/release
 	@scripts/release.sh
+
+pictures: ## the pictures of the documents again, from the real pages in Chromium
+	@scripts/pictures.sh

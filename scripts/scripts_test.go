@@ -4,6 +4,7 @@ package scripts
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -110,5 +111,31 @@ func TestStopTime(t *testing.T) {
 	stop, err2 := time.ParseDuration(found[2])
 	if err1 != nil || err2 != nil || stop < 10*time.Second+grace+5*time.Second {
 		t.Errorf("TimeoutStopSec is %s, for a grace_period of %s", found[2], found[1])
+	}
+}
+
+// The pictures of the documents are small, and whoever does not see one can read what it shows.
+func TestPictures(t *testing.T) {
+	pictures, err := os.ReadDir("../docs/pictures")
+	must(t, err)
+	var all int64
+	for _, picture := range pictures {
+		info, err := picture.Info()
+		must(t, err)
+		all += info.Size()
+	}
+	if all == 0 || all > 1_500_000 {
+		t.Errorf("docs/pictures has %d bytes, want 1,500,000 at most", all)
+	}
+	for _, pattern := range []string{"../*.md", "../docs/*.md", "../docs/*/*.md"} {
+		pages, err := filepath.Glob(pattern)
+		must(t, err)
+		for _, page := range pages {
+			for _, picture := range regexp.MustCompile(`<img [^>]*>|!\[[^]]*\]\(`).FindAllString(read(t, page), -1) {
+				if !regexp.MustCompile(`\balt="[^"]|!\[[^]]`).MatchString(picture) {
+					t.Errorf("%s: no alternative text: %s", page, picture)
+				}
+			}
+		}
 	}
 }

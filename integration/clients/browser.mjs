@@ -152,7 +152,7 @@ const commands = {
       return violations.map((v) => `${v.id}: ${v.help}: ${v.nodes.map((n) => n.html.slice(0, 200)).join(" ; ")}`);
     });
   },
-  picture: ({ tab, path }) => tabs.get(tab).screenshot({ path }).then(() => true),
+  picture: ({ tab, path }) => tabs.get(tab).screenshot({ path, animations: "disabled" }).then(() => true),
   run: ({ tab, expression }) => tabs.get(tab).evaluate(expression),
   // By the clock: a tab behind another draws no frames to look in. And not by waitForFunction,
   // which evaluates in the page what its policy may forbid.
