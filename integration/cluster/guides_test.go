@@ -20,8 +20,8 @@ import (
 	"github.com/millrace/millrace/wire"
 )
 
-// guide runs the configurations of docs/clustering.md as they stand there, with a port on loopback
-// for each of their addresses.
+// guide runs the configurations of docs/clustering.md, and the files of deploy/nats that it links to,
+// as they stand there, with a port on loopback for each of their addresses.
 type guide struct {
 	*harness.Overlay
 	text  string
@@ -42,6 +42,11 @@ func readGuide(t *testing.T) *guide {
 	text, err := os.ReadFile("../docs/clustering.md")
 	testcheck.Must(t, err)
 	g := &guide{Overlay: &harness.Overlay{T: t}, text: string(text), ports: map[string]int{}}
+	for _, link := range regexp.MustCompile(`\]\(\.\./deploy/nats/(\S+)\)`).FindAllStringSubmatch(g.text, -1) {
+		file, err := os.ReadFile("../deploy/nats/" + link[1])
+		testcheck.Must(t, err)
+		g.text += "```\n# " + link[1] + "\n" + string(file) + "```\n"
+	}
 	for _, name := range guideSecret.FindAllStringSubmatch(g.text, -1) {
 		g.env = append(g.env, name[1]+name[2]+"="+guidePassword)
 	}
@@ -65,7 +70,7 @@ func (g *guide) block(name string, pairs ...string) string {
 	_, block, _ := strings.Cut(g.text, "```\n# "+name+"\n")
 	block, _, found := strings.Cut(block, "```\n")
 	if !found {
-		g.T.Fatalf("docs/clustering.md has no block %q", name)
+		g.T.Fatalf("docs/clustering.md and the files that it links to have no block %q", name)
 	}
 	return g.local(harness.Replaced(g.T, block, pairs...))
 }
@@ -173,10 +178,8 @@ func TestGuideThreeEdges(t *testing.T) {
 func TestGuideBesideCluster(t *testing.T) {
 	t.Parallel()
 	g := readGuide(t)
-	const more = "The user [above](#edges-beside-a-nats-cluster) needs `$KV.millrace_histories.>` in addition to what it has."
-	harness.Replaced(t, g.text, more, "") // it must be there
 	for _, n := range []string{"1", "2", "3"} {
-		g.startNode("10.0.1."+n+":4222", "edge", g.block("nats-1.conf", `"$KV.millrace_tokens.>"`, `"$KV.millrace_tokens.>", "$KV.millrace_histories.>"`,
+		g.startNode("10.0.1."+n+":4222", "edge", g.block("nats-1.conf",
 			"nats-1", "nats-"+n, "listen: 10.0.1.1", "listen: 10.0.1."+n))
 	}
 	g.AwaitAll(g.Nodes...)
@@ -224,12 +227,12 @@ func TestGuideRegions(t *testing.T) {
 
 	outside := regexp.MustCompile(`(?s)\{\n\t+embedded \{.*?\n\t\t\t\}`)
 	for _, node := range []*natstest.Node{g.Nodes[0], g.Nodes[3], leaf} {
-		g.startEdge(outside.ReplaceAllString(g.block("site"), node.URL()+" {"))
+		g.startEdge(outside.ReplaceAllString(g.block("site.Caddyfile"), node.URL()+" {"))
 	}
 	file := filepath.Join(t.TempDir(), "leaf.conf")
 	second := g.block("leaf.conf", "10.1.9.1:4222", "10.1.9.2:4222", "site-1", "site-2")
 	testcheck.Must(t, os.WriteFile(file, []byte(second), 0o600))
-	g.startEdge(g.block("site", "/etc/millrace/leaf.conf", file))
+	g.startEdge(g.block("site.Caddyfile", "/etc/millrace/leaf.conf", file))
 	works(g.Overlay)
 	g.clean()
 

@@ -21,7 +21,7 @@ func TestGuideRoles(t *testing.T) {
 	node.AwaitClients(t)
 	for i, role := range []string{"manager", "issuer", "reader"} {
 		n := strconv.Itoa(i + 1)
-		g.startEdge(g.block("reader", "allow_hosts edge-2", "allow_hosts edge-"+n+".example.com edge-2",
+		g.startEdge(g.block("reader.Caddyfile", "allow_hosts edge-2", "allow_hosts edge-"+n+".example.com edge-2",
 			"role reader", "role "+role, "reader-3", role+"-"+n, "user edge-3", "user edge-"+n, "edge_name edge-3", "edge_name edge-"+n, "announce edge-3", "announce edge-"+n))
 	}
 	manager, issuer, reader := g.Edges[0], g.Edges[1], g.Edges[2]
