@@ -20,8 +20,8 @@ scripts/check-deps.sh test
 source scripts/testing/steps.sh
 
 javascript() { # the others use the first one
-	step sdk/js unless_unchanged sdk/js wire/testdata scripts/npm.sh -- scripts/npm.sh sdk/js test
-	step sdk/react unless_unchanged sdk/js sdk/react docs/clients.md scripts/npm.sh -- scripts/npm.sh sdk/react test
+	step sdk/js unless_unchanged sdk/js wire/testdata docs/reference/typescript.md scripts/npm.sh -- scripts/npm.sh sdk/js test
+	step sdk/react unless_unchanged sdk/js sdk/react docs/reference/react.md scripts/npm.sh -- scripts/npm.sh sdk/react test
 	step sdk/testing unless_unchanged sdk/js sdk/testing scripts/npm.sh -- scripts/npm.sh sdk/testing test
 	step console unless_unchanged sdk/js console scripts/npm.sh -- scripts/npm.sh console test
 }

@@ -120,13 +120,13 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * Publishes a message: bytes, a text, or what becomes JSON. Resolves when it is handed to the transport. Await it to send no faster
-   * than the network takes. The edge does not acknowledge; a refusal is the event `publishError`.
-   * Without a connection the error is `disconnected`. An empty tenant is `~`.
+   * Publishes a message: bytes, a text, or what becomes JSON. Resolves when it is handed to the transport. Await it to
+   * send no faster than the network takes. The edge does not acknowledge; a refusal is the event `publishError`.
+   * Without a connection the error is `disconnected`, unless it has a key. An empty tenant is `~`.
    *
    * With `confirm` it resolves with the position at which the message is stored, or with undefined if
-   * this edge has accepted it and no history keeps the channel. If the connection is lost before the
-   * answer comes, or the edge cannot say, a publish with a key is repeated. From then on it ends with its
+   * this edge has accepted it and no history keeps the channel. A publish with a key waits for a connection, and
+   * is repeated if that is lost before the answer comes, or the edge cannot say. From then on it ends with its
    * position or with `outcome_unknown`: it may be stored. That is also the error after 100 s, without a key
    * at once, and when the client ends meanwhile. All other errors are certain: it is not stored.
    */

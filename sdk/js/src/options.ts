@@ -95,7 +95,7 @@ export interface ConnectOptions {
   readonly webSocket?: WebSocketClass | undefined;
   /**
    * On Node alone: the URL of a forward proxy, `http://host:3128` or `http://user:password@host:3128`, to reach edges
-   * by CONNECT, over WebSocket. Default: as the variables HTTPS_PROXY and NO_PROXY say. Empty: none. It needs the
+   * by CONNECT, over WebSocket; `none`: no proxy. Default: as the variables HTTPS_PROXY and NO_PROXY say. It needs the
    * package `ws`.
    */
   readonly proxy?: string | undefined;

@@ -133,8 +133,8 @@ export function useLastValue(
 }
 
 /**
- * Returns `publish` of the client, the same function each time. It does not wait for the connection: without one
- * its promise is rejected with `disconnected`.
+ * Returns `publish` of the client, the same function each time. While the page reconnects, a publish with `confirm` and
+ * a `key` waits, and others are rejected with `disconnected`; before the first connection, all of them are.
  */
 export function usePublish(): Client["publish"] {
   return useStore().publish;

@@ -428,6 +428,7 @@ test("a token provider may have another token later", async (t) => {
 
 test("publish", async (t) => {
   const edge = await Edge.start(t);
+  edge.features = "FEATURES:link,history";
   let publish: Client["publish"] | undefined;
   const all = new Set<unknown>();
   function Publisher() {
@@ -450,6 +451,16 @@ test("publish", async (t) => {
   const frame = await (await edge.peer(0)).frames.until(() => true);
   assert.match(frame.toString("latin1"), /hello$/);
   assert.ok(all.size <= 2); // StrictMode makes two stores at first
+  edge.refusal = { status: 503, code: "draining" };
+  (await edge.peer(0)).kill();
+  await until("reconnecting websocket disconnected");
+  await assert.rejects(publish?.("t", "c", "2", { confirm: true }) as Promise<unknown>, { code: "disconnected" });
+  const waits = publish?.("t", "c", "3", { confirm: true, key: "k" });
+  edge.refusal = undefined;
+  const next = await edge.peer(1);
+  const again = await next.frames.until((b) => b[0] === 3);
+  next.send(`OK:PUB:${again.readUInt32BE(2)}:${at(1)}`);
+  assert.equal(await waits, at(1));
 });
 
 test("a server renders what there is at first and connects to nothing, and the browser hydrates that", async (t) => {
