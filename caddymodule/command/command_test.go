@@ -232,9 +232,9 @@ func TestTokenInAFileBesideTheEnvironment(t *testing.T) {
 	}
 }
 
-// The commands of docs/production.md exist, with their flags.
+// The commands of docs/how-to/production.md exist, with their flags.
 func TestProductionPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/production.md")
+	page, err := os.ReadFile("../../docs/how-to/production.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func TestEveryPage(t *testing.T) {
 		content, err := os.ReadFile(page)
 		must(t, err)
 		name := strings.TrimPrefix(page, "../")
-		if everyPage && len(Parse(string(content))) > 0 && !strings.Contains(tests.String(), `"`+name+`"`) {
+		if everyPage && len(Parse(string(content))) > 0 && !strings.Contains(tests.String(), name+`"`) {
 			t.Errorf("no test opens %s", name)
 		}
 	}
