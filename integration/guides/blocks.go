@@ -50,7 +50,7 @@ func Document(t *testing.T, path, language string) (text string, blocks []string
 	return string(content), blocks
 }
 
-var itPrints = regexp.MustCompile(`^(It (prints|answers)[^.\n]*:)?$`)
+var itPrints = regexp.MustCompile(`^(It (prints|answers)[^\n]*:)?$`)
 
 // follows says that the block is what the commands in the block before it print: between the
 // two is nothing, or a paragraph such as "It prints:".

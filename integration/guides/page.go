@@ -56,7 +56,7 @@ func Open(t *testing.T, path string, ports ...int) *Page {
 		"MILLRACE_PROGRAM=" + harness.Program, "MILLRACE_DEV=" + p.adapt("--https-port 8443 --http-port 8080 --admin localhost:2019"),
 		"GOCACHE=" + caches[0], "GOMODCACHE=" + caches[1], "GOPATH=" + caches[2],
 		"GOPROXY=off", "GONOSUMDB=*", "GONOSUMCHECK=1", "GOFLAGS=-trimpath -mod=mod", "GOTOOLCHAIN=local",
-		"npm_config_update_notifier=false", "npm_config_offline=true", "npm_config_audit=false", "npm_config_fund=false",
+		"PYTHONUNBUFFERED=1", "npm_config_update_notifier=false", "npm_config_offline=true", "npm_config_audit=false", "npm_config_fund=false",
 	}
 	t.Cleanup(func() {
 		for _, b := range p.Blocks {
