@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Runs the benchmarks. docs/performance.md says what they measure, and how to read
-# the results.
+# Runs the benchmarks. docs/decisions/0043-what-was-measured.md says what they measure.
 #
 #   BENCH=micro   the Go benchmarks of the hot path, and of the pattern tree
 #                 compared with nats-server's; arguments go to go test

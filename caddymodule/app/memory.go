@@ -12,7 +12,7 @@ import (
 	"github.com/millrace/millrace/tokenstore"
 )
 
-// ConnectionCost is what an idle connection takes of the process (docs/performance.md, The last run).
+// ConnectionCost is what an idle connection takes of the process (docs/decisions/0043-what-was-measured.md).
 func ConnectionCost(transport string, overTLS bool) pubsub.Cost {
 	switch {
 	case transport == tokenstore.ProtocolWebTransport:

@@ -1,7 +1,7 @@
 // Command bench compares Millrace with other servers on one machine: floors that no Go
 // server can undercut, nats-server and mochi-mqtt. It starts each server in a process of
 // its own on one core, loads it from another core, and prints one table. See
-// docs/performance.md.
+// docs/decisions/0043-what-was-measured.md.
 package main
 
 import (

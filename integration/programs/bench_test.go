@@ -11,14 +11,14 @@ import (
 	"github.com/millrace/millrace/integration/harness"
 )
 
-// The commands of docs/bench.md lose nothing, over each transport; package loadgen has all
+// The commands of docs/performance.md lose nothing, over each transport; package loadgen has all
 // scenarios and how it counts, package command what is refused. The runs are short here, and the windows small,
 // so that no rate comes near the cap of a token, an error.
 func TestBench(t *testing.T) {
 	t.Parallel()
-	x := guides.OpenTerminal(t, "bench fanout", "bench fanout --duration 100ms --window 2 --subscribers 50",
+	x := guides.OpenTerminal(t, "millrace pubsub ", harness.Program+" pubsub ", "bench fanout", "bench fanout --duration 100ms --window 2 --subscribers 50",
 		"bench idle", "bench idle --connections 10 --settle 10ms", "--subscribers 200", "--subscribers 10")
-	_, blocks := guides.Document(t, "../docs/bench.md", "sh")
+	_, blocks := guides.Document(t, "../docs/performance.md", "sh")
 	pid := strings.NewReplacer("$(pgrep -nf 'millrace pubsub dev')", fmt.Sprint(x.Cmd.Process.Pid)) // another may be a test's
 	commands := pid.Replace(strings.Join(blocks, ""))
 	if out := x.RunBlocks(t, commands); len(blocks) != 3 || strings.Count(out, " 0 lost") != 3 || !strings.Contains(out, `"scenario":"idle"`) {
