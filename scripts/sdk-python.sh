@@ -3,7 +3,7 @@
 # it: format, lint, types, tests on asyncio's event loop, on uvloop, and with servers and
 # workers (tests/hosts), the packages as they would be published, that the wheel
 # works where it is installed, and its documentation. With the argument build it only
-# builds; with test it only runs the types, also of examples, and the tests on asyncio's loop; with check it
+# builds; with test it only runs the types, also of examples and of docs/reference/python.md, and the tests on asyncio's loop; with check it
 # does everything else. Needs Python 3.10 or newer with its module
 # venv; installs what requirements-dev.txt names into sdk/python/.venv. If there is a
 # Python 3.10, the oldest that the package is for, the wheel is tried there, too, with the
@@ -123,8 +123,10 @@ fi
 
 venv python3 .venv requirements-dev.txt
 types() {
+	local page=.mypy_cache/page.py
 	quiet .venv/bin/mypy &&
-		quiet .venv/bin/mypy --strict ../../examples/snippets/{publish,worker}.py ../../examples/python/workers.py
+		.venv/bin/python ../../scripts/testing/python_page.py ../../docs/reference/python.md >"$page" &&
+		quiet .venv/bin/mypy --strict ../../examples/snippets/{publish,worker}.py ../../examples/python/workers.py "$page"
 }
 
 [[ ${1:-} == build || ${1:-} == check ]] || { types && tests; }

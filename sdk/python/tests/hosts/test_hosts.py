@@ -1,4 +1,4 @@
-"""The code of docs/python.md where it says that it runs, and clients that were made before a fork."""
+"""The code of docs/reference/python.md where it says that it runs, and clients that were made before a fork."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..test_sync import EdgeThread, edge
 
 __all__ = ["edge"]
 
-PAGE = Path(__file__).parents[4] / "docs" / "python.md"
+PAGE = Path(__file__).parents[4] / "docs" / "reference" / "python.md"
 
 
 class Host:
@@ -34,13 +34,12 @@ class Host:
     def __init__(self, folder: Path, edge: EdgeThread) -> None:
         self.folder = folder
         self.edge = edge
-        for name, code in re.findall(r"```python\n# (\w+\.py)\n(.*?)```", PAGE.read_text(), re.DOTALL):
-            (folder / name).write_text(code.replace("https://edge.example.com", edge.url))
+        for name, code in re.findall(r"```python (\w+\.py)\n(.*?)```", PAGE.read_text(), re.DOTALL):
+            (folder / name).write_text(code.replace("http://localhost:8080", edge.url))
         self.environment = {
             **os.environ,
             "PYTHONPATH": str(Path(millrace.__file__).parents[1]),
             "MILLRACE_TOKEN": "AT_1",
-            "BROKER": "filesystem://",
         }
 
     def write(self, name: str, code: str) -> None:
@@ -116,15 +115,42 @@ def post(port: int, text: str) -> str:
             time.sleep(0.02)
 
 
+STARLETTE = """
+from lifespan import lifespan
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+async def publish(request):
+    await request.app.state.millrace.publish("t", "c", await request.body())
+    return PlainTextResponse("published\\n")
+
+app = Starlette(routes=[Route("/", publish, methods=["POST"])], lifespan=lifespan)
+"""
+
+
 @pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
 def test_uvicorn(host: Host, port: int, loop: str) -> None:
-    with host.runs("running on", "-m", "uvicorn", "lifespan:app", "--loop", loop, "--port", str(port)):
+    host.write("service.py", STARLETTE)
+    with host.runs("running on", "-m", "uvicorn", "service:app", "--loop", loop, "--port", str(port)):
         assert post(port, "by uvicorn") == "published\n"
         host.published("by uvicorn")
 
 
+WSGI = """
+import os
+from clients import client_of
+
+def app(environ, start_response):
+    client_of(os.getpid()).publish("t", "c", environ["wsgi.input"].read())
+    start_response("200 OK", [("Content-Type", "text/plain")])
+    return [b"published\\n"]
+"""
+
+
 @pytest.mark.parametrize("preload", ["--preload", "--reuse-port"])
 def test_gunicorn(host: Host, port: int, preload: str) -> None:
+    host.write("publisher.py", WSGI)
     where = f"127.0.0.1:{port}"
     with host.runs("Booting worker", "-m", "gunicorn", preload, "--bind", where, "publisher:app"):
         assert post(port, "by gunicorn") == "published\n"
@@ -153,8 +179,27 @@ def test_gunicorn_with_a_client_of_the_arbiter(host: Host, port: int) -> None:
         assert post(port, "") == "bad_option: made before a fork: connect in the child"
 
 
+CONNECT = """
+import millrace.sync
+
+def connect(**_):
+    global client
+    client = millrace.sync.connect(URL, token="AT_1", connect_timeout=3, fail_fast=True)
+
+def publish(text):
+    client.publish("t", "c", text)
+    client.flush()
+"""
+
 CELERY = """
-from tasks import app
+import os
+from celery import Celery
+from celery.signals import worker_process_init
+import connecting
+
+app = Celery("tasks", broker="filesystem://")
+worker_process_init.connect(connecting.connect)
+publish = app.task(connecting.publish)
 app.conf.broker_transport_options = {"polling_interval": 0.05, "data_folder_in": "queue", "data_folder_out": "queue"}
 """
 
@@ -162,13 +207,23 @@ app.conf.broker_transport_options = {"polling_interval": 0.05, "data_folder_in":
 def test_celery(host: Host) -> None:
     (host.folder / "queue").mkdir()
     (host.folder / "control").mkdir()
-    host.write("configured.py", CELERY)
-    command = ("-m", "celery", "-A", "configured", "worker", "--concurrency=2", "--loglevel=INFO")
+    host.write("connecting.py", CONNECT)
+    host.write("tasks.py", CELERY)
+    command = ("-m", "celery", "-A", "tasks", "worker", "--concurrency=2", "--loglevel=INFO")
     with host.runs(" ready", *command, "--without-gossip", "--without-mingle", "--without-heartbeat"):
-        send = "import configured, tasks\nfor n in '123': tasks.publish.delay(n)"
+        send = "import tasks\nfor n in '123': tasks.publish.delay(n)"
         subprocess.run([sys.executable, "-c", send], cwd=host.folder, env=host.environment, check=True)  # noqa: S603
         host.published("1", "2", "3")
 
+
+INITIALIZED = """
+from concurrent.futures import ProcessPoolExecutor
+from connecting import connect, publish
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor(2, initializer=connect) as pool:
+        list(pool.map(publish, ["1", "2", "3"]))
+"""
 
 POOL = """
 import multiprocessing, sys
@@ -199,6 +254,8 @@ def test_pools(host: Host) -> None:
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout
 
+    host.write("connecting.py", CONNECT)
+    host.write("pool.py", INITIALIZED)
     assert run("pool.py") == ""
     host.published("1", "2", "3")
     host.write("inherited.py", POOL)
@@ -206,11 +263,20 @@ def test_pools(host: Host) -> None:
     host.published("by the parent")
 
 
-def test_a_cell_that_is_run_again(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+CELL = """
+import millrace.sync
+
+if "client" in globals():
+    client.close()
+client = millrace.sync.connect(URL, token="AT_1")
+"""
+
+
+def test_a_cell_that_is_run_again(host: Host) -> None:
     """As a kernel runs it: in the same globals."""
+    host.write("cell.py", CELL)
     code = (host.folder / "cell.py").read_text()
-    cells: dict[str, object] = {"os": os}
-    monkeypatch.setenv("MILLRACE_TOKEN", "AT_1")
+    cells: dict[str, object] = {}
     exec(code, cells)  # noqa: S102
     first = host.edge.peer
     exec(code, cells)  # noqa: S102
