@@ -1,7 +1,7 @@
 // Package client is the Go SDK of Millrace. It publishes and subscribes over
 // WebTransport or WebSocket, restores its connection when it is lost, and moves to
-// another edge without loss when one drains. docs/clients.md describes it together
-// with the TypeScript SDK; docs/protocol.md is what both speak.
+// another edge without loss when one drains. docs/reference/go.md lists its options,
+// methods, events and errors; docs/protocol.md is what it speaks.
 //
 // # Connect
 //
@@ -34,7 +34,8 @@
 // [Client.Publish] hands the message over and returns; an edge acknowledges no
 // publish. A refusal comes as the event [PublishError]. [Client.Flush] waits until
 // the edge has handled all that was sent. Without a connection a publish fails at
-// once with [ErrDisconnected]: nothing is stored.
+// once with [ErrDisconnected]: nothing is stored. [Client.PublishConfirmed] with a
+// key waits for the next connection.
 //
 // # Histories
 //
