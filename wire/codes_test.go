@@ -95,17 +95,17 @@ func TestCodeTablesAreComplete(t *testing.T) {
 
 // docs/protocol.md shows exactly the rows of Codes and CloseCodes.
 func TestCodesInProtocol(t *testing.T) {
-	want := []string{"| ERR line | meaning | then |", "|---|---|---|"}
+	want := []string{"| ERR line | meaning | close |", "|---|---|---|"}
 	for _, info := range Codes {
-		line, then := "ERR:"+string(info.Code), "goes on"
+		line, then := "ERR:"+string(info.Code), ""
 		if info.Argument != "" {
 			line += ":" + info.Argument
 		}
 		switch {
 		case info.Close != 0:
-			then = fmt.Sprintf("close %d", info.Close)
+			then = strconv.Itoa(int(info.Close))
 		case info.MayClose != 0:
-			then = fmt.Sprintf("goes on, or close %d", info.MayClose)
+			then = fmt.Sprintf("perhaps %d", info.MayClose)
 		}
 		want = append(want, fmt.Sprintf("| `%s` | %s | %s |", line, info.Meaning, then))
 	}

@@ -29,8 +29,8 @@ type Limits struct {
 	MaxPayload int `json:"max_payload,omitempty"`
 	// MaxSubscriptions of a connection, 1 to 65535. Default, and zero: 1024.
 	MaxSubscriptions int `json:"max_subscriptions,omitempty"`
-	// MaxPatternShapes of the patterns of a connection (docs/protocol.md, Patterns
-	// of Lines): with so many a message can come, and one more. Default, and zero: 32.
+	// MaxPatternShapes of the patterns of a connection (docs/protocol.md, Lines):
+	// with so many a message can come, and one more. Default, and zero: 32.
 	MaxPatternShapes int `json:"max_pattern_shapes,omitempty"`
 	// MaxPatternShapesPerTenant of the patterns of a tenant on this edge. Default,
 	// and zero: 256.
