@@ -15,7 +15,7 @@ import (
 // send others.
 type Code string
 
-// The codes of the SDKs; docs/clients.md, Errors.
+// The codes of the SDKs; docs/errors.md has them with all others.
 const (
 	CodeBadOption     Code = "bad_option"     // an address, option or argument is not legal
 	CodeUnreachable   Code = "unreachable"    // no edge answers

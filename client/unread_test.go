@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// noticed is the promise of docs/clients.md: how long after a path died it is suspect, where
+// noticed is the promise of docs/reference/go.md: how long after a path died it is suspect, where
 // something was sent or expected.
 const noticed = 5 * time.Second
 

@@ -26,7 +26,7 @@ ENDS = {"token_revoked", "token_expired", "token_unverifiable", "closed_by_opera
 
 
 class Error(Exception):
-    """An error with a code of docs/clients.md, and what it concerns: tenant, pattern, status…"""
+    """An error with a code of docs/errors.md, and what it concerns: tenant, pattern, status…"""
 
     def __init__(self, code, text="", **about):
         super().__init__(text or code)

@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(harness.Run(m, useClient)) }
 
-// A scenario is what docs/clients.md says of clients of every kind.
+// A scenario is what docs/reference says of clients of every kind.
 type scenario struct {
 	name    string
 	browser bool   // a browser has something of its own to show

@@ -114,7 +114,7 @@ func (p *pair) recovers(address, transport string) {
 }
 
 // A path goes silent, and there is another one: clients take it. When the first is back it brings
-// what they have missed. (docs/clients.md, "What happens to the connection")
+// what they have missed. (docs/reference/go.md, Reconnects)
 func pathDies(s *stage) {
 	p := newPair(s)
 	p.first.Swallow()

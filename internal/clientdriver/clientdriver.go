@@ -29,7 +29,7 @@ var Commands = []string{
 }
 
 // Events are the values of [Report.Event]: those of the driver, and those of SDKs by their
-// names in TypeScript (docs/clients.md).
+// names in TypeScript (docs/reference/typescript.md).
 var Events = []string{
 	"hello", "answer", "message", "subscriptionEnded", "tokenWanted", "ended",
 	"presenceChange", "presenceEnded", "membershipEnded",
@@ -80,7 +80,7 @@ type Command struct {
 	Subject  string   `json:"subject,omitempty"`  // of the token
 }
 
-// Options are those of a client and of a subscription; see docs/clients.md. Durations are
+// Options are those of a client and of a subscription; see docs/reference/typescript.md. Durations are
 // milliseconds, and 0 is the SDK's default.
 type Options struct {
 	Token          string   `json:"token,omitempty"`
@@ -170,7 +170,7 @@ type Member struct {
 
 // Error is an error of an SDK.
 type Error struct {
-	Code      string `json:"code"` // of docs/clients.md; empty: the SDK did not foresee it
+	Code      string `json:"code"` // of docs/errors.md; empty: the SDK did not foresee it
 	Text      string `json:"text"`
 	Tenant    string `json:"tenant,omitempty"`
 	Pattern   string `json:"pattern,omitempty"`

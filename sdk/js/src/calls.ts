@@ -14,7 +14,7 @@ export interface SubscribeOptions extends QueueOptions {
    * First the past from there, as far as the edge keeps it, then what comes. Messages have a position, and
    * come in that order, each once. After every loss of the connection, and every move, the subscription
    * goes on behind the last one; if something may be missing, the event `gap` says so. The client has no
-   * other subscription to the pattern. See docs/clients.md, Histories.
+   * other subscription to the pattern. See docs/reference/typescript.md, Histories.
    */
   readonly history?: HistoryFrom | undefined;
   /**

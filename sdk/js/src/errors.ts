@@ -2,7 +2,7 @@ import { advice } from "./advice.js";
 
 /**
  * What went wrong, for programs. The first group comes from edges (docs/protocol.md, Codes and
- * refusals), the second from this client (docs/clients.md, Errors). Later edges may send others.
+ * refusals), the second from this client (docs/errors.md). Later edges may send others.
  */
 export type ErrorCode =
   | "bad_request"

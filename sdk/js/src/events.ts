@@ -22,7 +22,7 @@ export type MoveReason = "drain" | "token" | "transport";
  */
 export type GapReason = "expired" | "purged" | "late" | "lost" | "behind" | "no_right" | "no_history" | "unknown";
 
-/** The events of a client, see docs/clients.md. Times are milliseconds. */
+/** The events of a client, see docs/reference/typescript.md. Times are milliseconds. */
 export interface ClientEvents {
   /** The first connection cannot be had yet; the client tries again after the delay. attempt counts from 2. */
   connecting: { readonly attempt: number; readonly delay: number; readonly error: MillraceError };

@@ -1,4 +1,4 @@
-// Subscriptions with a history (docs/clients.md, Histories).
+// Subscriptions with a history (docs/reference/typescript.md, Histories).
 import { badOption } from "./bad-option.js";
 import type { GapReason } from "./events.js";
 import { isPosition } from "./history-lines.js";

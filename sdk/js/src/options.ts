@@ -45,7 +45,7 @@ export interface Paths {
   readonly ping?: string | undefined;
 }
 
-/** Options of `connect`; docs/clients.md has the defaults. Times are milliseconds; 0 is the default. */
+/** Options of `connect`; docs/reference/typescript.md has them, too. Times are milliseconds; 0 is the default. */
 export interface ConnectOptions {
   /** An access token. */
   readonly token?: string | undefined;

@@ -1,4 +1,4 @@
-"""The client of Millrace, a pub/sub messaging edge: see docs/clients.md."""
+"""The client of Millrace, a pub/sub messaging edge: see docs/reference/python.md."""
 
 from . import events
 from ._admin import TokenAdmin

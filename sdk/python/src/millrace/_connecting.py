@@ -48,7 +48,7 @@ def connect(
     what no waiting helps with, such as a token that no edge accepts, or a server that is no edge. With *fail_fast*
     every edge is tried once. The client stays connected until it is closed.
 
-    docs/clients.md (Options) has what the options mean, and their defaults, which 0 and None stand for. Durations
+    docs/reference/python.md has what the options mean, and their defaults, which 0 and None stand for. Durations
     are seconds. *proxy* is the URL of a forward proxy: by default that of the environment, if there is one, and
     `none` means no proxy at all. *on* has handlers of events, by name, that miss no event: see Client.on. What
     reports a loss and has no handler is said on *logger*, once for each code: by default that of the name

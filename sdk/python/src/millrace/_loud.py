@@ -1,4 +1,4 @@
-"""Says what nobody listens for, once for each event and code, on the logger (docs/clients.md, Events)."""
+"""Says what nobody listens for, once for each event and code, on the logger (docs/reference/python.md, Events)."""
 
 from __future__ import annotations
 

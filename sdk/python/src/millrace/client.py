@@ -101,7 +101,7 @@ class Client(On):
         With a *history*, first the past comes from there, as far as the edge keeps it, then what comes.
         Messages have a position, and come in that order, each once. After every loss of the connection, and
         every move, the subscription goes on behind the last one; if something may be missing, the event
-        ``gap`` says so. The client has no other subscription to the pattern. See docs/clients.md, Histories.
+        ``gap`` says so. The client has no other subscription to the pattern. See docs/reference/python.md, Histories.
 
         With *echo* false, what this client publishes itself is left out, but for messages to one subscriber. Of
         those, the edge sends no more than *queue* before the application takes them, and none is dropped.

@@ -1,4 +1,4 @@
-"""What goes wrong (docs/clients.md, Errors)."""
+"""What goes wrong (docs/errors.md)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ def printable(text: str) -> str:
 class MillraceError(Exception):
     """The error of everything in this package, except for what an application's own functions raise.
 
-    Compare ``code``: it is one of docs/protocol.md (Codes, and the refusals) or of docs/clients.md
-    (Errors), and later edges may send others. The text may change. No text holds a token.
+    Compare ``code``: it is one of docs/errors.md, and later edges may send others. The text may change. No text holds a token.
     """
 
     code: str

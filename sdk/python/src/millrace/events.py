@@ -1,4 +1,4 @@
-"""The events of a client (docs/clients.md, Events). Times are seconds."""
+"""The events of a client (docs/reference/python.md, Events). Times are seconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a subscription with a history begins (docs/clients.md, Histories)."""
+"""Where a subscription with a history begins (docs/reference/python.md, Histories)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of a client (docs/clients.md, Options). Durations are seconds."""
+"""The options of a client (docs/reference/python.md, Connect and options). Durations are seconds."""
 
 from __future__ import annotations
 
