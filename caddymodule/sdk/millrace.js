@@ -44,7 +44,7 @@ exec(n);if((e||s)&&(n.length<=oe/3||C(n).length<=oe)&&!n.endsWith(`
 s,i]=n==="permission_denied"&&/^(.*):(allowed|tenants|by)=([^:]*)(?::connection=.*)?$/s.exec(t)||[];return e===void 0?{kind:"\
 ERR",code:n,detail:t}:{kind:"ERR",code:n,detail:e,denial:s,names:i?i.split(","):[]}}function ot({denial:n,names:t=[]},e){
 return n==="by"?"a hook of the edge refuses it":n&&(O()?.denied?.(e,t,n)??`${n}: ${t.join(", ")}`)}function qe(n){let t=ae(
-n);if(!t)throw new u("protocol","a line that is none");return t}var sn=4096,at=class{#t=new Map;#e=[];#s=0;#n;add(t,e,s){return this.note(e),new Promise((i,r)=>{this.#t.set(t,{resolve:i,
+n);if(!t)throw new u("protocol","an invalid line");return t}var sn=4096,at=class{#t=new Map;#e=[];#s=0;#n;add(t,e,s){return this.note(e),new Promise((i,r)=>{this.#t.set(t,{resolve:i,
 reject:r,size:e,about:s})})}note(t,e){t<=sn||t<this.#s||(this.#n=t>this.#s?e:this.#n??e,this.#s=t)}tooLarge(){for(let[t,
 {size:e}]of this.#t)e===this.#s&&this.error("payload_too_large",`PUB:${t}`);return this.#n}settle(t,e=()=>{}){let s=this.#t.
 get(t);if(s&&e(s,s.about),this.#t.delete(t),this.#t.size===0)for(let i of this.#e.splice(0))i()}error(t,e,s){let i=/^PUB:(\d+)$/.
