@@ -4,7 +4,7 @@ import { createLogger } from "vite";
 import { defineConfig } from "vitepress";
 import { finish } from "./finish.mjs";
 import { markdown } from "./markdown.mjs";
-import { describe, repository, root, sections, toPage } from "./pages.mjs";
+import { describe, repository, root, sections, title, toPage } from "./pages.mjs";
 
 const warnings = [];
 const logger = createLogger();
@@ -12,8 +12,17 @@ logger.warn = logger.warnOnce = (message) => warnings.push(message);
 
 const others = readdirSync(root).filter((name) => name !== "README.md" && name !== "docs");
 const icon = readFileSync(`${root}caddymodule/console/page/icon.svg`, "base64");
-const items = (pages) => Object.entries(pages).map(([page, text]) => ({ text, link: page === "index" ? "/" : `/${page}` }));
+const items = (pages) => pages.map((page) => ({ text: title(page), link: page === "index" ? "/" : `/${page}` }));
 const titled = Object.entries(sections).map(([text, pages]) => ({ text, items: items(pages) }));
+
+// As for pages, without colours.
+function renderForSearch(markdown, env, md) {
+  const { highlight } = md.options;
+  md.options.highlight = null;
+  const html = md.render(markdown, env);
+  md.options.highlight = highlight;
+  return html;
+}
 
 export default defineConfig({
   title: "Millrace",
@@ -25,20 +34,22 @@ export default defineConfig({
   outDir: "../dist/docs",
   cacheDir: "node_modules/.vitepress",
   head: [["link", { rel: "icon", href: `data:image/svg+xml;base64,${icon}` }]],
-  transformPageData: (page) => ({ description: describe(page.filePath) }),
+  transformPageData: (page) => ({ description: page.filePath && describe(toPage(page.filePath).replace(/\.md$/, "")) }),
   transformHead: ({ pageData, siteConfig }) =>
     pageData.filePath ? [["link", { rel: "alternate", type: "text/markdown", href: siteConfig.site.base + pageData.relativePath }]] : [],
   markdown: { config: markdown, anchor: { slugify: slug }, languageAlias: { caddyfile: "nginx", haproxy: "nginx" } },
   themeConfig: {
-    search: { provider: "local" },
-    nav: titled.map(({ text, items }) => ({
-      text,
-      link: items[0].link,
-      activeMatch: `^/(${items.map(({ link }) => link.slice(1)).join("|")})(\\.html)?$`,
-    })),
+    search: { provider: "local", options: { _render: renderForSearch } },
+    nav: [
+      ...titled.map(({ text, items }) => ({
+        text,
+        link: items[0].link,
+        activeMatch: `^/(${items.map(({ link }) => link.slice(1)).join("|")})(\\.html)?$`,
+      })),
+      { text: "GitHub", link: repository },
+    ],
     sidebar: titled,
     outline: [2, 3],
-    socialLinks: [{ icon: "github", link: repository }],
   },
   vite: {
     // The pages are outside of this folder, which has Vue.

@@ -3,16 +3,15 @@
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { deadLinks, deadMentions } from "./links.mjs";
-import { complete, describe, isPage, linked, plain, read, root, sections, source, toPage } from "./pages.mjs";
+import { complete, describe, isPage, linked, plain, read, root, sections, source, title, toPage } from "./pages.mjs";
 
 export function finish({ outDir, pages, site }, warnings) {
   for (const page of pages) writePlain(page, outDir);
   writeFileSync(join(outDir, "llms.txt"), llms());
-  const planned = Object.values(sections).flatMap(Object.keys).map(source);
+  const shown = Object.values(sections).flat().map(source);
   const problems = [
     ...warnings,
-    ...planned.filter((page) => !pages.includes(page)).map((page) => `${page} is in the navigation, and missing`),
-    ...pages.filter((page) => !planned.includes(page)).map((page) => `${page} is not in the navigation, site/.vitepress/pages.mjs`),
+    ...pages.filter((page) => !shown.includes(page)).map((page) => `${page} is not in the navigation, site/.vitepress/pages.mjs`),
     ...deadLinks(outDir, site.base),
     ...deadMentions(),
   ];
@@ -38,12 +37,9 @@ function writePlain(file, outDir) {
 }
 
 function llms() {
-  const parts = [`# Millrace\n\n> ${describe("README.md")}\n`];
+  const parts = [`# Millrace\n\n> ${describe("index")}\n`];
   for (const [section, pages] of Object.entries(sections)) {
-    const lines = Object.keys(pages).map((page) => {
-      const [, title] = /^# (.*)$/m.exec(read(source(page)));
-      return `- [${title.replaceAll("`", "")}](${page}.md): ${describe(source(page))}\n`;
-    });
+    const lines = pages.map((page) => `- [${title(page)}](${page}.md): ${describe(page)}\n`);
     parts.push(`## ${section}\n\n${lines.join("")}`);
   }
   return parts.join("\n");

@@ -8,73 +8,74 @@ export const root = fileURLToPath(new URL("../..", import.meta.url)); // the che
 export const repository = "https://github.com/millrace/millrace";
 
 export const sections = {
-  Start: {
-    index: "Millrace",
-    "quickstart/react": "React in five minutes",
-    "quickstart/browser": "Browser in five minutes",
-    "quickstart/node": "Node in five minutes",
-    "quickstart/python": "Python in five minutes",
-    "quickstart/go": "Go in five minutes",
-    concepts: "Concepts",
-    comparison: "Comparison",
-  },
-  "How-to": {
-    "how-to/tokens": "Issue and revoke tokens",
-    "how-to/login-and-logout": "Login and logout",
-    "how-to/typing": "Who is typing",
-    "how-to/presence": "Who is here",
-    "how-to/scroll-back": "Scroll back",
-    "how-to/outbox": "Outbox",
-    "how-to/optimistic-update": "Optimistic update",
-    "how-to/streaming-answers": "Streaming answers",
-    "how-to/testing": "Test your app",
-    "how-to/work-queues": "Work queues",
-    "how-to/serverless": "Serverless backends",
-    "how-to/php": "PHP",
-    "how-to/nextjs": "Next.js",
-    "how-to/vue": "Vue",
-    "how-to/svelte": "Svelte",
-    "how-to/nginx": "nginx",
-    "how-to/cloudflare": "Cloudflare",
-    "how-to/kubernetes": "Kubernetes",
-    "how-to/production": "From dev to production",
-  },
-  Reference: {
-    "reference/typescript": "TypeScript",
-    "reference/react": "React",
-    "reference/go": "Go",
-    "reference/python": "Python",
-    errors: "Errors",
-    configuration: "Configuration",
-    protocol: "Protocol",
-    history: "Histories",
-    "where-it-runs": "Where it runs",
-    "writing-a-client": "Write a client",
-    extending: "Extend an edge",
-    architecture: "Architecture",
-  },
-  Operations: {
-    install: "Install",
-    containers: "Containers",
-    operations: "Operations",
-    console: "Console",
-    clustering: "Clustering",
-    security: "Security",
-    hardening: "Hardening",
-    networks: "Networks",
-    performance: "Performance",
-    backups: "Backups",
-    upgrading: "Upgrading",
-  },
+  Start: [
+    "index",
+    "quickstart/react",
+    "quickstart/browser",
+    "quickstart/node",
+    "quickstart/python",
+    "quickstart/go",
+    "concepts",
+    "comparison",
+  ],
+  "How-to": [
+    "how-to/tokens",
+    "how-to/login-and-logout",
+    "how-to/typing",
+    "how-to/presence",
+    "how-to/scroll-back",
+    "how-to/outbox",
+    "how-to/optimistic-update",
+    "how-to/streaming-answers",
+    "how-to/testing",
+    "how-to/work-queues",
+    "how-to/serverless",
+    "how-to/php",
+    "how-to/nextjs",
+    "how-to/vue",
+    "how-to/svelte",
+    "how-to/nginx",
+    "how-to/cloudflare",
+    "how-to/kubernetes",
+    "how-to/production",
+  ],
+  Reference: [
+    "reference/typescript",
+    "reference/react",
+    "reference/go",
+    "reference/python",
+    "errors",
+    "configuration",
+    "reference/metrics",
+    "protocol",
+    "history",
+    "where-it-runs",
+    "writing-a-client",
+    "extending",
+    "architecture",
+  ],
+  Operations: [
+    "install",
+    "containers",
+    "operations",
+    "console",
+    "clustering",
+    "security",
+    "hardening",
+    "networks",
+    "performance",
+    "backups",
+    "upgrading",
+  ],
 };
 
 // Until all pages are written, what is missing is left out, and problems are only printed.
 export const complete = false;
-if (!complete) {
-  for (const [section, pages] of Object.entries(sections)) {
-    for (const page of Object.keys(pages)) if (!existsSync(root + source(page))) delete pages[page];
-    if (Object.keys(pages).length === 0) delete sections[section];
-  }
+for (const [section, pages] of Object.entries(sections)) {
+  const missing = pages.filter((page) => !existsSync(root + source(page)));
+  if (complete && missing.length) throw new Error(`in the navigation, site/.vitepress/pages.mjs, and missing: ${missing.map(source)}`);
+  sections[section] = pages.filter((page) => !missing.includes(page));
+  if (sections[section].length === 0) delete sections[section];
 }
 
 export function source(page) {
@@ -104,14 +105,19 @@ export function plain(markdown, change) {
   return parts.map((part, i) => (i % 2 ? part : part.replace(link, (_, before, url) => before + change(url)))).join("");
 }
 
-// The first paragraph, as plain text.
-export function describe(file) {
-  const paragraph = read(file)
+export const title = (page) => /^# (.*)$/m.exec(read(source(page)))[1].replaceAll("`", "");
+
+// What a page is for: the first sentences of its first paragraph, as plain text.
+export function describe(page) {
+  const paragraph = read(source(page))
     .split(/\n\s*\n/)
-    .find((text) => /^[*_`[]*\w/.test(text.trim()));
-  return paragraph
-    .trim()
+    .map((text) => text.trim())
+    .find((text) => /^[*_`[]*\w/.test(text));
+  const text = paragraph
     .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
     .replace(/[*`]+/g, "")
     .replace(/\s+/g, " ");
+  const sentences = text.match(/.+?[.!?](?= |$)/g) ?? [text];
+  const fit = sentences.filter((_, i) => sentences.slice(0, i + 1).join("").length <= 200);
+  return fit.join("") || sentences[0];
 }
