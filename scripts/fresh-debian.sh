@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs README's two commands as a newcomer does: in a fresh Debian, as a normal user, in a
+# Runs the two commands of a newcomer, make dev and make test, in a fresh Debian, as a normal user, in a
 # clone of what is committed here, with nothing installed but Go, Node, Python, git, make and
 # curl. It prints how long each took, downloads and compiling included. Needs root on
 # Debian, and installs debootstrap. Ports are this machine's: none of make dev's may be in use.

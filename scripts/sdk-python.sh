@@ -123,10 +123,12 @@ fi
 
 venv python3 .venv requirements-dev.txt
 types() {
-	local page=.mypy_cache/page.py
+	local page=.mypy_cache/page.py files=.mypy_cache/files
+	mkdir -p $files
 	quiet .venv/bin/mypy &&
 		.venv/bin/python ../../scripts/testing/python_page.py ../../docs/reference/python.md >"$page" &&
-		quiet .venv/bin/mypy --strict ../../examples/snippets/{publish,worker}.py ../../examples/python/workers.py "$page"
+		.venv/bin/python ../../scripts/testing/page_files.py $files ../../README.md ../../docs/quickstart/python.md &&
+		quiet .venv/bin/mypy --strict $files/*.py ../../examples/python/workers.py "$page"
 }
 
 [[ ${1:-} == build || ${1:-} == check ]] || { types && tests; }

@@ -225,7 +225,7 @@ soak_kubernetes() {
 	scripts/soak-kubernetes.sh
 }
 
-## README's two commands in a fresh Debian, as a normal user: what a newcomer waits for
+## make dev and make test in a fresh Debian, as a normal user: what a newcomer waits for
 soak_fresh() {
 	scripts/fresh-debian.sh
 }

@@ -26,7 +26,7 @@ javascript() { # the others use the first one
 	step console unless_unchanged sdk/js console scripts/npm.sh -- scripts/npm.sh console test
 }
 python() {
-	step sdk/python unless_unchanged sdk/python sdk/mistakes.json wire/testdata docs/reference/python.md examples/snippets examples/python scripts/sdk-python.sh -- scripts/sdk-python.sh test
+	step sdk/python unless_unchanged sdk/python sdk/mistakes.json wire/testdata README.md docs/quickstart/python.md docs/reference/python.md examples/python scripts/sdk-python.sh -- scripts/sdk-python.sh test
 }
 packages() {
 	local packages

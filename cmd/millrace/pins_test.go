@@ -101,23 +101,23 @@ func TestManifestAgreesWithMain(t *testing.T) {
 	}
 }
 
-func TestManifestAgreesWithReadme(t *testing.T) {
-	readme, err := os.ReadFile(top + "README.md")
+func TestManifestAgreesWithDocs(t *testing.T) {
+	page, err := os.ReadFile(top + "docs/install.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := xcaddyLines(string(readme))
+	lines := xcaddyLines(string(page))
 	if len(lines) == 0 {
-		t.Fatal(`README.md has no line that starts with "xcaddy build"`)
+		t.Fatal(`docs/install.md has no line that starts with "xcaddy build"`)
 	}
 	m := readManifest(t)
 	for _, line := range lines {
 		version, plugins := parseXcaddy(line)
 		if version != m.CaddyVersion {
-			t.Errorf("README.md builds Caddy %q, xcaddy.json %q: %s", version, m.CaddyVersion, line)
+			t.Errorf("docs/install.md builds Caddy %q, xcaddy.json %q: %s", version, m.CaddyVersion, line)
 		}
 		if want := m.modules(); !slices.Equal(sorted(plugins), want) {
-			t.Errorf("README.md builds with %q, xcaddy.json with %q: %s", plugins, want, line)
+			t.Errorf("docs/install.md builds with %q, xcaddy.json with %q: %s", plugins, want, line)
 		}
 	}
 }

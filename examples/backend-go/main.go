@@ -32,9 +32,7 @@ func main() {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) { giveToken(w, r, admin) })
-	for path, folder := range map[string]string{"/snippets/": "examples/snippets", "/sdk/": "sdk/js/dist"} {
-		mux.Handle("GET "+path, http.StripPrefix(path, http.FileServer(http.Dir(folder))))
-	}
+	mux.Handle("GET /sdk/", http.StripPrefix("/sdk/", http.FileServer(http.Dir("sdk/js/dist"))))
 	pages := http.FileServer(http.Dir("examples/web"))
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", policy)

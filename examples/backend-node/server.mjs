@@ -65,7 +65,7 @@ async function bodyOf(request) {
   return body;
 }
 
-const FOLDERS = { "/sdk/": "sdk/js/dist", "/snippets/": "examples/snippets", "/": "examples/web" };
+const FOLDERS = { "/sdk/": "sdk/js/dist", "/": "examples/web" };
 const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css" };
 
 async function serveFile(request, response) {
@@ -74,9 +74,8 @@ async function serveFile(request, response) {
   const name = normalize(`/${pathname.slice(prefix.length)}${pathname.endsWith("/") ? "index.html" : ""}`);
   try {
     const content = await readFile(join(FOLDERS[prefix], name));
-    const headers = { "Content-Type": TYPES[extname(name)] ?? "application/octet-stream" };
-    if (prefix === "/") headers["Content-Security-Policy"] = POLICY; // the snippets have scripts within
-    response.writeHead(200, headers).end(content);
+    const type = TYPES[extname(name)] ?? "application/octet-stream";
+    response.writeHead(200, { "Content-Type": type, "Content-Security-Policy": POLICY }).end(content);
   } catch {
     response.writeHead(404).end("not found\n");
   }

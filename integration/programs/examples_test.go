@@ -41,23 +41,11 @@ func TestExamples(t *testing.T) {
 	t.Parallel()
 	chrome := browser.Start(t, "chromium")
 	e := startExamples(t)
-	token, _, _ := strings.Cut(e.block(t, "snippets/worker &"), "go run ./examples")
-	for worker, c := range map[string]struct{ publish, done string }{
-		"snippets/worker &":  {"snippets/publish\n", "jobs.resize cat.png"},
-		"snippets/worker.py": {"snippets/publish.py", "jobs.resize dog.png"},
-	} {
-		t.Run(worker, func(t *testing.T) { // the worker ends with it, and takes no other's job
-			p := e.StartBlocks(t, "waiting for jobs", token, e.block(t, worker))
-			e.RunBlocks(t, token, e.block(t, c.publish))
-			p.Await(p.Out, c.done)
-		})
-	}
 	t.Run("workers", e.workers)
 	t.Run("queue", e.queue)
 	for name, block := range map[string]string{"backend-go": "go run ./examples/backend-go", "backend-node": "node examples/backend-node"} {
 		t.Run(name, func(t *testing.T) { // the backend ends with it: its port is the next one's
 			e.StartBlocks(t, "open "+e.backend, e.block(t, block))
-			chrome.Run(t, "snippets", e.snippets)
 			chrome.Run(t, "cursors", e.cursors)
 			chrome.Run(t, "chat", e.chat)
 			e.refusals(t)
@@ -88,11 +76,11 @@ func startExamples(t *testing.T) *exampleEdge {
 	backend := fmt.Sprintf("localhost:%d", port)
 	// The last command of a block takes the shell's place, and the test itself goes on.
 	e := &exampleEdge{guides.OpenTerminal(t, "localhost:3000", backend, " &\n", "\n", "\nnode ", "\nexec node ",
-		"go run ./examples/snippets/", "exec built/", "go run ./examples/", "exec built/",
+		"go run ./examples/", "exec built/",
 		"examples/python/.venv/bin/python ", python, "\npython3 ", "\n"+python), "http://" + backend, nil}
 	e.Folder = t.TempDir()
-	if _, e.blocks = guides.Document(t, "../examples/README.md", "sh"); len(e.blocks) != 16 {
-		t.Fatalf("examples/README.md has %d blocks: the test knows 16", len(e.blocks))
+	if _, e.blocks = guides.Document(t, "../examples/README.md", "sh"); len(e.blocks) != 12 {
+		t.Fatalf("examples/README.md has %d blocks: the test knows 12", len(e.blocks))
 	}
 	ports := fmt.Sprintf("-e s/:3000/:%d/g -e s/:8080/:%d/g -e s/:8443/:%d/g", port, e.Ports[1], e.Ports[0])
 	build := e.Paste("export FROM="+from,
@@ -100,7 +88,7 @@ func startExamples(t *testing.T) *exampleEdge {
 		"ln -s $FROM/* . && rm examples", "tar -C $FROM --exclude node_modules --exclude .venv -cf - examples | tar xf -",
 		"find examples -type f -exec sed -i.bak "+ports+" {} +",
 		"ln -s $FROM/examples/node_modules examples/",
-		"go build -o built/ ./examples/backend-go ./examples/workers ./examples/queue ./examples/snippets/worker ./examples/snippets/publish")
+		"go build -o built/ ./examples/backend-go ./examples/workers ./examples/queue")
 	build.Env = os.Environ() // with its caches
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -159,21 +147,6 @@ func (e *exampleEdge) queue(t *testing.T) {
 			t.Errorf("%s: exit code %d\n%s", left, code, second.Out)
 		}
 	}
-}
-
-// snippets are those for the browser, as pages of a backend.
-func (e *exampleEdge) snippets(b *browser.Browser) {
-	subscribers := func(n string) {
-		b.T.Helper()
-		e.RunBlocks(b.T, `until [ $(./millrace pubsub connections --json | grep -o '"subscriptions":[1-9]' | wc -l) = `+n+` ]; do sleep 0.05; done`)
-	}
-	subscribers("0") // of the test before
-	subscribe := b.Open("subscribe", e.backend+"/snippets/browser-subscribe.html", "")
-	subscribers("1")
-	publish := b.Open("publish", e.backend+"/snippets/browser-publish.html", "")
-	publish.Fill("News", "Grüße")
-	publish.Click("button", "Publish")
-	subscribe.See("#news", "news.today: Grüße")
 }
 
 // publish tries to publish to the chat, with the token that the backend gives to this name.
