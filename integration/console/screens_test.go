@@ -3,8 +3,6 @@ package console
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +13,6 @@ import (
 )
 
 // Each screen, light and dark, on a wide window and on a narrow one, is accessible and fits.
-// scripts/console-pictures.sh keeps the pictures, in the folder that MILLRACE_PICTURES names.
 func TestConsoleScreens(t *testing.T) {
 	t.Parallel()
 	browser.InConsole(t, harness.StartEdge(t, consoleCaddyfile), map[string]func(*testing.T, *harness.Edge, browser.Tab){
@@ -47,20 +44,20 @@ func lookAtScreens(t *testing.T, e *harness.Edge, p browser.Tab) {
 	// The screens, in the order of the header: what is on one before it is looked at, and the
 	// buttons there that open something, by how their names begin.
 	screens := []struct {
-		file, name string
-		show       func()
-		opens      []string
+		name  string
+		show  func()
+		opens []string
 	}{
-		{"overview", "Overview", nothing, nil},
-		{"master-tokens", "Master tokens", nothing, []string{"New master token", "Edit shop", "Rotate shop", "Delete shop"}},
-		{"tokens", "Access tokens", nothing, []string{"Issue a trial token", "Explain", "Details of token", "Refresh", "Revoke"}},
-		{"connections", "Connections", nothing, []string{"Details of connection", "Disconnect"}},
-		{"refused", "Refused", nothing, nil},
-		{"presence", "Presence", func() {
+		{"Overview", nothing, nil},
+		{"Master tokens", nothing, []string{"New master token", "Edit shop", "Rotate shop", "Delete shop"}},
+		{"Access tokens", nothing, []string{"Issue a trial token", "Explain", "Details of token", "Refresh", "Revoke"}},
+		{"Connections", nothing, []string{"Details of connection", "Disconnect"}},
+		{"Refused", nothing, nil},
+		{"Presence", func() {
 			p.Click("link", "Show who is present in paint.room")
 			p.See("table[aria-label='Members']", "Bertrand")
 		}, nil},
-		{"live", "Live", func() {
+		{"Live", func() {
 			p.Fill("Tenant", "paint.room")
 			p.Click("button", "Start")
 			p.See("[role=status]", "receiving")
@@ -70,18 +67,17 @@ func lookAtScreens(t *testing.T, e *harness.Edge, p browser.Tab) {
 			p.See(".messages", "ultramarine")
 			p.Choose("Payload as", "json")
 		}, nil},
-		{"histories", "Histories", func() {
+		{"Histories", func() {
 			p.Click("button", "Read paint.room in chat")
 			p.See("[role=status]", "4 messages of #")
 		}, []string{"Message ", "Purge the history", "Purge paint.room"}},
-		{"edges", "Edges", nothing, []string{"Drain"}},
+		{"Edges", nothing, []string{"Drain"}},
 	}
 	windows := []struct {
 		width, height int
 		scheme        string
 	}{{1366, 768, "light"}, {360, 640, "dark"}, {1366, 768, "dark"}, {360, 640, "light"}}
 	windows = windows[:harness.AtLength(2, 4)] // each width and each scheme once, or all
-	folder := os.Getenv("MILLRACE_PICTURES")
 	wantFits(p, "sign in")
 	p.SignIn("ada", harness.AdaPassword)
 	for _, w := range windows {
@@ -91,9 +87,7 @@ func lookAtScreens(t *testing.T, e *harness.Edge, p browser.Tab) {
 			p.GoTo(screen.name)
 			p.Until("!document.querySelector('main [aria-busy=true]') && !/Loading .*…/.test(document.querySelector('main').innerText)")
 			screen.show()
-			if wantFits(p, what); w.width > 1000 && folder != "" {
-				p.Act("picture", harness.Object{"path": filepath.Join(folder, screen.file+"-"+w.scheme+".png")})
-			}
+			wantFits(p, what)
 			for _, open := range screen.opens {
 				p.Until(`(() => {
 					const button = [...document.querySelectorAll("main button")].find((b) => (b.ariaLabel ?? b.innerText).startsWith(%s))
