@@ -1,5 +1,5 @@
 // Command mutants is a mutation test: it tells how many of 100 small changes of the code
-// ("mutants", in mutants.json) the tests find. CONTRIBUTING.md says how to run it.
+// ("mutants", in mutants.json) the tests find. scripts/mutants.sh says how to run it.
 package main
 
 import (
