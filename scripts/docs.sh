@@ -7,15 +7,16 @@
 #   scripts/docs.sh [build]    into dist/docs; with --base /docs/ for a site below that path
 #   scripts/docs.sh preview    serves what was built, on http://localhost:4173
 #   scripts/docs.sh dev        serves the pages as they are written, on http://localhost:5173
+#   scripts/docs.sh install    only installs
 #
 # More options go to VitePress: --outDir FOLDER, --port PORT.
 set -euo pipefail
 cd "$(dirname "$0")/../site"
 
 case ${1:-build} in
-build | preview | dev) ;;
+build | preview | dev | install) ;;
 *)
-	echo "usage: $0 [build | preview | dev] [options of VitePress]" >&2
+	echo "usage: $0 [build | preview | dev | install] [options of VitePress]" >&2
 	exit 2
 	;;
 esac
@@ -25,4 +26,5 @@ if ! cmp -s package-lock.json node_modules/.installed-from; then
 	npm ci --no-audit --no-fund --loglevel=error
 	cp package-lock.json node_modules/.installed-from
 fi
+[[ ${1:-} != install ]] || exit 0
 exec node_modules/.bin/vitepress "${1:-build}" . "${@:2}"

@@ -6,7 +6,7 @@
 # Firefox, systemd-analyze, which checks the unit of the packages, libfaketime, which shifts a
 # program's clock, and the proxies nginx, HAProxy and tinyproxy, none of which starts as a
 # service. It also builds @millrace/client (sdk/js) and links it there, as it does millrace-client (sdk/python),
-# and builds @millrace/react (sdk/react). Needs Node 20 and Python 3.10 or newer. Installs
+# and builds @millrace/react (sdk/react), and installs what builds the documentation. Needs Node 20 and Python 3.10 or newer. Installs
 # nothing that is already there.
 #
 # CHROMIUM names a Chromium or Chrome that is not /usr/bin/chromium. FIREFOX names
@@ -51,6 +51,8 @@ if ! stamp "$page/package-lock.json" "$page/node_modules"; then
 	cp "$page/package-lock.json" "$page/node_modules/.installed-from"
 fi
 npm --prefix "$page" run --silent build -- --log-level=warning
+
+../../scripts/docs.sh install
 
 if ! stamp requirements.txt .venv; then
 	if ! python3 -m venv --clear .venv; then

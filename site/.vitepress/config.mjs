@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { slug } from "github-slugger";
 import { createLogger } from "vite";
 import { defineConfig } from "vitepress";
@@ -36,7 +36,9 @@ export default defineConfig({
   head: [["link", { rel: "icon", href: `data:image/svg+xml;base64,${icon}` }]],
   transformPageData: (page) => ({ description: page.filePath && describe(toPage(page.filePath).replace(/\.md$/, "")) }),
   transformHead: ({ pageData, siteConfig }) =>
-    pageData.filePath ? [["link", { rel: "alternate", type: "text/markdown", href: siteConfig.site.base + pageData.relativePath }]] : [],
+    pageData.filePath
+      ? [["link", { rel: "alternate", type: "text/markdown", href: siteConfig.site.base + pageData.relativePath }]]
+      : [],
   markdown: { config: markdown, anchor: { slugify: slug }, languageAlias: { caddyfile: "nginx", haproxy: "nginx" } },
   themeConfig: {
     search: { provider: "local", options: { _render: renderForSearch } },
@@ -53,7 +55,13 @@ export default defineConfig({
   },
   vite: {
     // The pages are outside of this folder, which has Vue.
-    plugins: [{ name: "vue", enforce: "pre", resolveId: (id, _, { ssr }) => (ssr && /^vue(\/|$)/.test(id) ? { id, external: true } : null) }],
+    plugins: [
+      {
+        name: "vue",
+        enforce: "pre",
+        resolveId: (id, _, { ssr }) => (ssr && /^vue(\/|$)/.test(id) ? { id, external: true } : null),
+      },
+    ],
     customLogger: logger,
     build: { chunkSizeWarningLimit: 4096 }, // the index of the search
     server: { watch: { ignored: others.filter((name) => name !== "site").map((name) => `${root}${name}/**`) } },

@@ -11,7 +11,9 @@ export function finish({ outDir, pages, site }, warnings) {
   const shown = Object.values(sections).flat().map(source);
   const problems = [
     ...warnings,
-    ...pages.filter((page) => !shown.includes(page)).map((page) => `${page} is not in the navigation, site/.vitepress/pages.mjs`),
+    ...pages
+      .filter((page) => !shown.includes(page))
+      .map((page) => `${page} is not in the navigation, site/.vitepress/pages.mjs`),
     ...deadLinks(outDir, site.base),
     ...deadMentions(),
   ];

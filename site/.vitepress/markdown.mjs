@@ -14,7 +14,10 @@ export function markdown(md) {
         if (token.attrGet(attribute)) token.attrSet(attribute, place(token.attrGet(attribute), from));
       }
       if (/^html_/.test(token.type)) {
-        token.content = token.content.replace(/(\s(?:href|src|srcset)=")([^"]+)/g, (_, name, url) => name + place(url, from));
+        token.content = token.content.replace(
+          /(\s(?:href|src|srcset)=")([^"]+)/g,
+          (_, name, url) => name + place(url, from),
+        );
       }
     }
   });
@@ -42,12 +45,22 @@ function tabs(state) {
   };
   for (let i = 0; i < tokens.length; i++) {
     const labels = [];
-    for (let label; (label = labelAt(i + 4 * labels.length)); ) labels.push(label);
+    while (labelAt(i + 4 * labels.length)) labels.push(labelAt(i + 4 * labels.length));
     if (labels.length < 2) continue;
     const html = (content) => Object.assign(new state.Token("html_block", "", 0), { content });
-    const panels = labels.flatMap((_, n) => [html(`<template #tab${n}>\n`), tokens[i + 4 * n + 3], html("</template>\n")]);
+    const panels = labels.flatMap((_, n) => [
+      html(`<template #tab${n}>\n`),
+      tokens[i + 4 * n + 3],
+      html("</template>\n"),
+    ]);
     const list = state.md.utils.escapeHtml(JSON.stringify(labels));
-    tokens.splice(i, 4 * labels.length, html(`<LanguageTabs :labels="${list}">\n`), ...panels, html("</LanguageTabs>\n"));
+    tokens.splice(
+      i,
+      4 * labels.length,
+      html(`<LanguageTabs :labels="${list}">\n`),
+      ...panels,
+      html("</LanguageTabs>\n"),
+    );
     i += panels.length + 1;
   }
 }

@@ -73,7 +73,8 @@ export const sections = {
 export const complete = false;
 for (const [section, pages] of Object.entries(sections)) {
   const missing = pages.filter((page) => !existsSync(root + source(page)));
-  if (complete && missing.length) throw new Error(`in the navigation, site/.vitepress/pages.mjs, and missing: ${missing.map(source)}`);
+  if (complete && missing.length)
+    throw new Error(`in the navigation, site/.vitepress/pages.mjs, and missing: ${missing.map(source)}`);
   sections[section] = pages.filter((page) => !missing.includes(page));
   if (sections[section].length === 0) delete sections[section];
 }
@@ -93,14 +94,15 @@ export function linked(url, from) {
   const [, path, hash] = /^([^#]*)(.*)$/.exec(url);
   if (path === "") return { target: from, hash, address: hash };
   const target = posix.join(posix.dirname(from), decodeURI(path));
-  if (isPage(target) || (/\.(png|svg|webp|gif|avif|jpe?g|mp4|webm)$/.test(target) && existsSync(root + target))) return { target, hash };
+  if (isPage(target) || (/\.(png|svg|webp|gif|avif|jpe?g|mp4|webm)$/.test(target) && existsSync(root + target)))
+    return { target, hash };
   const kind = existsSync(root + target) && statSync(root + target).isDirectory() ? "tree" : "blob";
   return { target, hash, address: `${repository}/${kind}/main/${target}${hash}` };
 }
 
 // Markdown whose links are what change makes of them.
 export function plain(markdown, change) {
-  const parts = markdown.split(/(^ *```[^]*?^ *```$)/m); // every second one is a fence
+  const parts = markdown.split(/(^ *```[\s\S]*?^ *```$)/m); // every second one is a fence
   const link = /(\]\(|<[a-z][^>]*\s(?:href|src|srcset)=")([^)\s"]+)/g;
   return parts.map((part, i) => (i % 2 ? part : part.replace(link, (_, before, url) => before + change(url)))).join("");
 }
