@@ -124,7 +124,7 @@ fi
 venv python3 .venv requirements-dev.txt
 types() {
 	local page=.mypy_cache/page.py files=.mypy_cache/files
-	mkdir -p $files
+	rm -rf $files && mkdir -p $files
 	quiet .venv/bin/mypy &&
 		.venv/bin/python ../../scripts/testing/python_page.py ../../docs/reference/python.md >"$page" &&
 		.venv/bin/python ../../scripts/testing/page_files.py $files ../../README.md ../../docs/quickstart/python.md &&
