@@ -55,7 +55,7 @@ func TestReadme(t *testing.T) {
 // goFile makes a program, in a module, of statements that a page shows, as of main.
 func (p *Page) goFile(name, statements string) {
 	p.T.Helper()
-	p.Shell("go mod init example.com/app && go mod edit -replace github.com/millrace/millrace=../millrace && go get github.com/millrace/millrace/client")
+	p.Shell("go mod init example.com/app && go mod edit -replace github.com/millrace/millrace=../millrace")
 	imports := ""
 	for _, path := range []string{"context", "errors", "fmt", "log", "os"} {
 		if path == "context" || strings.Contains(statements, path+".") {
@@ -65,5 +65,5 @@ func (p *Page) goFile(name, statements string) {
 	indented := "\t" + strings.ReplaceAll(strings.TrimSpace(statements), "\n", "\n\t")
 	code := "package main\n\nimport (\n" + imports + "\n\t\"github.com/millrace/millrace/client\"\n)\n\nfunc main() {\n\tctx := context.Background()\n" + indented + "\n}\n"
 	p.Write(name, code)
-	p.Shell("gofmt -d " + name + " | (! grep .) && go vet .")
+	p.Shell("gofmt -d " + name + " | (! grep .) && go mod tidy && go vet .")
 }
