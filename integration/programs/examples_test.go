@@ -158,7 +158,7 @@ func (e *exampleEdge) publish(t *testing.T, name, payload string) (printed strin
 }
 
 // refusals checks that another site's page gets no token, that one without a name may not
-// publish in the chat, and that pages have the policy of docs/recipes.md.
+// publish in the chat, and that pages have a content security policy.
 func (e *exampleEdge) refusals(t *testing.T) {
 	t.Helper()
 	out := e.RunBlocks(t, "curl() { command curl -s --noproxy '*' -o /dev/null \"$@\"; }",
