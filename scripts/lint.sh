@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Runs the linters of .golangci.yml, in the version that tools/go.mod pins, and actionlint
+# Refuses the words of scripts/words.txt, then runs the linters of .golangci.yml, in the version that tools/go.mod pins, and actionlint
 # on .github/workflows. The first run builds the linters from source, which takes some
 # minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+scripts/words.sh
 
 lint=$(scripts/tool.sh tools/go.mod golangci-lint)
 # --allow-parallel-runners: a run in another clone on this machine does not matter.
