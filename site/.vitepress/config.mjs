@@ -39,7 +39,12 @@ export default defineConfig({
     pageData.filePath
       ? [["link", { rel: "alternate", type: "text/markdown", href: siteConfig.site.base + pageData.relativePath }]]
       : [],
-  markdown: { config: markdown, anchor: { slugify: slug }, languageAlias: { caddyfile: "nginx", haproxy: "nginx" } },
+  markdown: {
+    config: markdown,
+    anchor: { slugify: slug },
+    theme: { light: "github-light-high-contrast", dark: "github-dark" },
+    languageAlias: { caddyfile: "nginx", haproxy: "nginx" },
+  },
   themeConfig: {
     search: { provider: "local", options: { _render: renderForSearch } },
     nav: [
