@@ -1,4 +1,4 @@
-// Package browsers tests pages in Chromium and Firefox: the demo page, and WebTransport.
+// Package browsers tests pages in Chromium and Firefox: the demo page, the documentation, and WebTransport.
 package browsers
 
 import (
