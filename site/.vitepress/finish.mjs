@@ -3,7 +3,7 @@
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { deadLinks, deadMentions } from "./links.mjs";
-import { complete, describe, isPage, linked, plain, read, root, sections, source, title, toPage } from "./pages.mjs";
+import { describe, isPage, linked, plain, read, root, sections, source, title, toPage } from "./pages.mjs";
 
 export function finish({ outDir, pages, site }, warnings) {
   for (const page of pages) writePlain(page, outDir);
@@ -17,10 +17,7 @@ export function finish({ outDir, pages, site }, warnings) {
     ...deadLinks(outDir, site.base),
     ...deadMentions(),
   ];
-  if (problems.length === 0) return;
-  const text = problems.sort().join("\n");
-  if (complete) throw new Error(text);
-  console.error(`\n${text}\n`);
+  if (problems.length > 0) throw new Error(`\n${problems.sort().join("\n")}`);
 }
 
 // The Markdown of a page, with links that work beside its HTML.
