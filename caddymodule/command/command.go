@@ -67,6 +67,7 @@ func setUp(root *cobra.Command) {
 		benchCommand(),
 	)
 	nameProgram(root)
+	nameDocs(root)
 }
 
 // nameProgram puts the program's name into the examples, so that they can be pasted.

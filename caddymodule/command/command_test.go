@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -159,6 +160,15 @@ func TestEveryCommandHasHelp(t *testing.T) {
 			if n == 0 || n != strings.Count(line, "pubsub ") {
 				t.Errorf("%s: the example %q lacks the program's name", cmd.CommandPath(), line)
 			}
+		}
+		var help bytes.Buffer
+		cmd.SetOut(&help)
+		if err := cmd.Help(); err != nil {
+			t.Fatal(err)
+		}
+		page, ok := strings.CutPrefix(help.String()[strings.LastIndex(help.String(), "\n\n")+2:], "Full documentation is available at:\n"+repository)
+		if _, err := os.Stat("../../" + strings.TrimSuffix(page, "\n")); !ok || page == "\n" || err != nil {
+			t.Errorf("%s: the help ends with the page %q: %v", cmd.CommandPath(), page, err)
 		}
 		for _, sub := range cmd.Commands() {
 			visit(sub)
