@@ -26,6 +26,8 @@ micro() {
 # stop what it has started.
 table() {
 	cd integration/bench
+	# Socket.IO is among what it compares.
+	[[ -d ../clients/node_modules/socket.io ]] || npm --prefix ../clients ci --no-audit --no-fund --loglevel=error
 	go build -o ../../dist/bench .
 	exec ../../dist/bench "$@"
 }

@@ -52,6 +52,8 @@ func (t target) connector() loadgen.Driver {
 		return peer.NATS(address)
 	case mochiMQTT:
 		return peer.MQTT(address)
+	case socketIO:
+		return peer.SocketIO(address)
 	}
 	return loadgen.EdgeDriver(loadgen.EdgeOptions{
 		URL: t.URL, Token: t.Token, Tenant: t.Tenant, CAFile: t.CAFile, CapKBPerSec: t.Cap})
@@ -190,6 +192,9 @@ func startServer(ctx context.Context, l *launcher, name string, secure bool) (*c
 		t.Transport, args = overTLS, append(args, "tls")
 	}
 	cmd, err := self(args...)
+	if name == socketIO {
+		cmd = exec.Command("node", "../clients/socketio_server.mjs")
+	}
 	if err != nil {
 		return nil, t, err
 	}

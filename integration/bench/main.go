@@ -1,5 +1,5 @@
 // Command bench compares Millrace with other servers on one machine: floors that no Go
-// server can undercut, nats-server and mochi-mqtt. It starts each server in a process of
+// server can undercut, nats-server, mochi-mqtt and Socket.IO. It starts each server in a process of
 // its own on one core, loads it from another core, and prints one table. See
 // docs/decisions/0043-what-was-measured.md.
 package main

@@ -31,7 +31,7 @@ const (
 var groups = []string{groupFanout, groupTLS, groupWebTransport, groupLatency, groupRooms, groupIdle,
 	groupStalled, groupTenant, groupIssuer, groupPatterns, groupCrowd, groupCaps, groupHop, groupSubscriptions, groupHistories}
 
-var servers = []string{floorQueue, floorEqual, floorEach, natsServer, natsPair, mochiMQTT, millrace, millraceNATS, millraceHop,
+var servers = []string{floorQueue, floorEqual, floorEach, natsServer, natsPair, mochiMQTT, socketIO, millrace, millraceNATS, millraceHop,
 	millraceOther, millraceKept, millraceDisk}
 
 // scale sizes the runs; the tests make it small.
@@ -81,8 +81,8 @@ const (
 // measures returns what the table needs, in the order of a round.
 func measures(s scale) []measure {
 	var (
-		everybody = []string{floorQueue, floorEqual, floorEach, natsServer, mochiMQTT, millrace}
-		unequal   = []string{floorQueue, floorEach, natsServer, mochiMQTT, millrace}
+		everybody = []string{floorQueue, floorEqual, floorEach, natsServer, mochiMQTT, socketIO, millrace}
+		unequal   = []string{floorQueue, floorEach, natsServer, mochiMQTT, socketIO, millrace}
 		overTLSes = []string{floorQueue, floorEqual, natsServer, millrace}
 		ours      = []string{millrace}
 		list      []measure

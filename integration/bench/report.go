@@ -41,6 +41,7 @@ var rowNames = map[string]string{
 	floorEach:    "floor `each`",
 	natsServer:   "nats-server, WebSocket",
 	mochiMQTT:    "mochi-mqtt, WebSocket",
+	socketIO:     "Socket.IO, WebSocket",
 	natsPair:     "two nats-servers, WebSocket: over a route",
 	millrace:     "**Millrace**",
 	millraceNATS: "**Millrace**, with `broker nats`",

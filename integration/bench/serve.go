@@ -33,6 +33,8 @@ const (
 	floorEqual = "floor-equal"
 	natsServer = "nats-server"
 	mochiMQTT  = "mochi-mqtt"
+	// socketIO runs on Node.
+	socketIO = "socket.io"
 	// natsPair is two nats-servers with a route between them, in one process. It
 	// prints the URL of both.
 	natsPair = "nats-pair"

@@ -7,6 +7,7 @@ import (
 
 // Opcodes of frames, RFC 6455 section 5.2.
 const (
+	opText   = 0x1
 	opBinary = 0x2
 	opClose  = 0x8
 	opPing   = 0x9
