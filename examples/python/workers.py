@@ -2,7 +2,7 @@
 
 Nothing assigns jobs, counts workers or knows where they run. Each worker gets no more
 jobs than it has room for, and the producer is told when nobody takes one: it waits, and
-tries again. A job whose worker dies is lost: docs/work-queues.md says how to repeat it.
+tries again. A job whose worker dies is lost: docs/how-to/work-queues.md says how to repeat it.
 """
 
 from __future__ import annotations

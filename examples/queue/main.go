@@ -1,4 +1,4 @@
-// Queue is a work queue in which no job is lost (docs/work-queues.md): jobs and what was done are kept in a history, and
+// Queue is a work queue in which no job is lost (docs/how-to/work-queues.md): jobs and what was done are kept in a history, and
 // what was not done in time is given out again.
 //
 //	queue add 100        adds 100 jobs

@@ -1,4 +1,4 @@
-// A work queue in which no job is lost (docs/work-queues.md): jobs and what was done are kept in a history, and what was
+// A work queue in which no job is lost (docs/how-to/work-queues.md): jobs and what was done are kept in a history, and what was
 // not done in time is given out again.
 //
 //   node queue.mjs add 100       adds 100 jobs

@@ -1,4 +1,4 @@
-"""A work queue in which no job is lost (docs/work-queues.md).
+"""A work queue in which no job is lost (docs/how-to/work-queues.md).
 
 Jobs and what was done are kept in a history, and what was not done in time is given out again.
 

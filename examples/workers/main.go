@@ -3,7 +3,7 @@
 // they run: on this edge or on another, in this process or elsewhere.
 //
 // A job that no worker takes is refused: the producer tries again. One whose
-// worker dies is lost: what must not be lost needs a history (docs/work-queues.md).
+// worker dies is lost: what must not be lost needs a history (docs/how-to/work-queues.md).
 package main
 
 import (

@@ -11,7 +11,7 @@ import (
 	"github.com/millrace/millrace/internal/testcheck"
 )
 
-// What becomes of each job of docs/work-queues.md: a worker has as many as its queue has room for, and
+// What becomes of each job of docs/how-to/work-queues.md: a worker has as many as its queue has room for, and
 // reads none of them yet; the others go to another one, or are refused. Then it is killed, reads at last,
 // unsubscribes or drains.
 func workQueues(s *stage) {
