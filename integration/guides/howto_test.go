@@ -1,6 +1,8 @@
 package guides
 
 import (
+	"encoding/json"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -29,5 +31,40 @@ func TestWorkQueuesPage(t *testing.T) {
 	}
 	if cats, dogs := strings.Count(done, "done cat.png\n"), strings.Count(done, "done dog.png\n"); cats != 2 || dogs != 2 {
 		t.Errorf("two cats and two dogs are to be done once each, by whichever worker:\n%s", done)
+	}
+}
+
+// The tests that the page shows pass: that for Go in clienttest, that for pytest in sdk/python/tests/hosts, and
+// with Jest in sdk/js/test/bundles.
+func TestTestingPage(t *testing.T) {
+	t.Parallel()
+	p := Open(t, "docs/how-to/testing.md")
+	p.Write("package.json", `{"type": "module"}`)
+	p.Shell("npm install --install-links ../millrace/sdk/js && npm install vitest ws")
+	p.Run("npm install")
+	p.Block("pip install")
+	p.Block("def test_a_message_arrives")
+	program := strings.ReplaceAll(p.Block("GOBIN").Text, "go install github.com/millrace/millrace/cmd/millrace@main",
+		`bash -c 'mkdir $GOBIN && ln -s $MILLRACE_PROGRAM $GOBIN/millrace'`) // no download, and no build
+	p.Files("vitest.config.js", "chat.test.js")
+	if out := p.Shell(program + "\nnode_modules/.bin/vitest run"); !strings.Contains(out, "1 passed") {
+		t.Error(out)
+	}
+	_, shown, _ := strings.Cut(p.Block("func TestNews").Text, "func TestNews")
+	tested, err := os.ReadFile("../clienttest/page_test.go")
+	must(t, err)
+	if _, code, _ := strings.Cut(string(tested), "func TestNews"); code != shown {
+		t.Errorf("clienttest/page_test.go has another TestNews than the page:\n%s", code)
+	}
+	out := p.Shell("coproc edge { " + strings.Replace(p.Block("--exit-with-stdin").Text, "millrace", "exec "+harness.Program, 1) +
+		"} 2>/dev/null\nread -r line <&${edge[0]} && echo \"$line\" && eval \"exec ${edge[1]}>&-\" && wait")
+	var line map[string]string
+	must(t, json.Unmarshal([]byte(out), &line))
+	page, err := os.ReadFile("../docs/how-to/testing.md")
+	must(t, err)
+	for name := range line {
+		if !strings.Contains(string(page), "`"+name+"`") {
+			t.Errorf("the page does not name %s", name)
+		}
 	}
 }

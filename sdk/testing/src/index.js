@@ -101,7 +101,7 @@ export function edge() {
   const ready = process.env[VARIABLE];
   if (!ready)
     throw new Error(
-      'no edge was started: set globalSetup to "@millrace/testing/vitest" or "@millrace/testing/jest", see docs/testing.md',
+      'no edge was started: set globalSetup to "@millrace/testing/vitest" or "@millrace/testing/jest", see docs/how-to/testing.md',
     );
   return edgeOf(JSON.parse(ready));
 }

@@ -80,12 +80,11 @@ test("Vitest with jsdom, and the WebSocket of ws", (t) =>
     "setup.js": ws,
   }));
 
-// The test of docs/testing.md, in two files of an application, which run at the same time: twice, at the same time.
-const page = readFileSync(join(packages, "../docs/testing.md"), "utf8");
-const [, shown] = page.match(/\n## TypeScript\n.*?```js\n(.*?)```/s);
-const configs = Object.fromEntries(
-  [...page.matchAll(/^\| (Vitest|Jest) \| `(.*?)` in `(.*?)`/gm)].map(([, kit, code, name]) => [kit, { [name]: code }]),
-);
+// The test of docs/how-to/testing.md, in two files of an application, which run at the same time: twice, at the same time.
+const page = readFileSync(join(packages, "../docs/how-to/testing.md"), "utf8");
+const [, shown] = page.match(/```js chat\.test\.js\n(.*?)```/s);
+const [, vitestConfig] = page.match(/```js vitest\.config\.js\n(.*?)```/s);
+const [, jestModule] = page.match(/`jest\.config\.js` is `(.*?)`/);
 
 async function kit(t, runner, files, code = shown) {
   const env = { MILLRACE_BIN: join(process.env.MILLRACE_TEST_PROGRAMS, "millrace"), MILLRACE_TESTING: "" };
@@ -94,11 +93,11 @@ async function kit(t, runner, files, code = shown) {
 }
 
 test("Vitest with an edge", (t) =>
-  kit(t, [newest, join(here, "node_modules/vitest/vitest.mjs"), "run"], configs.Vitest));
+  kit(t, [newest, join(here, "node_modules/vitest/vitest.mjs"), "run"], { "vitest.config.js": vitestConfig }));
 test("Jest with an edge", (t) =>
   kit(
     t,
     [process.execPath, "--experimental-vm-modules", jest],
-    configs.Jest,
+    { "jest.config.js": jestModule },
     shown.replace(/^import .* from "vitest".*\n/m, ""),
   ));
