@@ -292,7 +292,7 @@ export class TokenAdmin {
         method,
         headers: { Authorization: `Bearer ${this.#master}`, "Content-Type": "application/json" },
         body: body ? JSON.stringify(body) : null,
-        redirect: "error", // the master token is for this edge
+        redirect: "manual", // the master token is for this edge; workerd knows no "error"
         signal: AbortSignal.timeout(this.#timeout),
       });
       answer = await response.json().catch((err: unknown) => {

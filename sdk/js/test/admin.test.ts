@@ -282,6 +282,16 @@ test("errors", async (t) => {
   clearTimeout(alive);
 });
 
+test("the master token does not follow a redirect", async (t) => {
+  const { calls, url } = await edge(t, [200, {}]);
+  const server = createServer((_, response) => response.writeHead(307, { Location: url }).end()).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => void server.close());
+  const admin = new TokenAdmin(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, MASTER);
+  await assert.rejects(admin.revoke("AT"), { code: "unreachable", status: 307 });
+  assert.deepEqual(calls, []);
+});
+
 test("a refusal names the fields of this package", async (t) => {
   const detail = "right.tenant_grants[0].allow_channels_sub[2]: is not legal, at most 256 tenant_names";
   const { admin } = await edge(t, [400, { code: "invalid_body", detail }]);
