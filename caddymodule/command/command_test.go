@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -242,19 +243,50 @@ func TestTokenInAFileBesideTheEnvironment(t *testing.T) {
 	}
 }
 
-// The commands of docs/how-to/production.md exist, with their flags.
-func TestProductionPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/how-to/production.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	commands := regexp.MustCompile("`millrace pubsub ([^`<>]*)").FindAllSubmatch(page, -1)
-	if len(commands) < 6 {
-		t.Fatalf("the page has %d commands", len(commands))
-	}
-	for _, m := range commands {
-		if got := run(t.Context(), "", append(strings.Fields(string(m[1])), "--help")...); got.code != 0 || !strings.Contains(got.out, "Usage:\n") {
-			t.Errorf("%s: exit code %d, %s%s", m[1], got.code, got.out, got.err)
+// The commands of pages that no test runs as they stand exist, with their flags, and so do the values
+// of the chart. The soak kubernetes installs the chart.
+func TestPagesOnProduction(t *testing.T) {
+	for name, count := range map[string]int{"production": 6, "kubernetes": 3} {
+		page, err := os.ReadFile("../../docs/how-to/" + name + ".md")
+		if err != nil {
+			t.Fatal(err)
 		}
+		commands := regexp.MustCompile(`(?m)(?:^|[\x60 (])millrace (pubsub [^\x60<>\n)]*)`).FindAllSubmatch(page, -1)
+		if len(commands) < count {
+			t.Errorf("%s has %d commands", name, len(commands))
+		}
+		for _, m := range commands {
+			words := strings.Fields(strings.ReplaceAll(string(m[1]), "'", ""))[1:]
+			if got := run(t.Context(), "", append(words, "--help")...); got.code != 0 || !strings.Contains(got.out, "Usage:\n") {
+				t.Errorf("%s: exit code %d, %s%s", m[1], got.code, got.out, got.err)
+			}
+		}
+		for _, m := range regexp.MustCompile(`deploy/chart/millrace/\S+|\.\./\.\./deploy/[^)]*`).FindAllSubmatch(page, -1) {
+			if _, err := os.Stat("../../" + strings.TrimPrefix(string(m[0]), "../../")); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		for _, m := range regexp.MustCompile(`--set ([\w.=,@-]*\w)`).FindAllSubmatch(page, -1) {
+			for _, value := range strings.Split(string(m[1]), ",") {
+				wantValue(t, strings.Split(strings.Split(value, "=")[0], "."))
+			}
+		}
+	}
+}
+
+// wantValue wants the chart to have a value.
+func wantValue(t *testing.T, path []string) {
+	t.Helper()
+	text, err := os.ReadFile("../../deploy/chart/millrace/values.schema.json")
+	var schema struct{ Properties map[string]json.RawMessage }
+	for _, name := range path {
+		if err == nil {
+			schema.Properties = nil
+			err = json.Unmarshal(text, &schema)
+			text = schema.Properties[name]
+		}
+	}
+	if err != nil || text == nil {
+		t.Errorf("the chart has no value %q: %v", path, err)
 	}
 }
