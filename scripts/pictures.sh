@@ -13,9 +13,8 @@ npm install --prefix "$work/fonts" --no-save --no-audit --no-fund --loglevel=err
 
 rm -rf "$work/taken"
 mkdir -p "$work/taken"
-MILLRACE_PICTURES=$work/taken FONTCONFIG_FILE=$PWD/integration/pictures/fonts.conf go test -count=1 ./integration/pictures
+MILLRACE_PICTURES=$work/taken FONTCONFIG_FILE=$PWD/integration/pictures/fonts.conf go test -count=1 -parallel 1 ./integration/pictures
 
-rm -rf docs/pictures
-mkdir docs/pictures
+rm -f docs/pictures/*.webp
 "$python" scripts/pictures.py "$work/taken" docs/pictures
 go test -count=1 -run 'TestPictures$' ./scripts # how large they are

@@ -35,6 +35,7 @@ const pointer = `addEventListener("DOMContentLoaded", () => {
 
 // TestLive films the page of `pubsub dev`: ben loses the network, ada goes on, and ben gets what he missed.
 func TestLive(t *testing.T) {
+	t.Parallel()
 	frames := filepath.Join(folder(t), "live")
 	must(t, os.MkdirAll(frames, 0o700))
 	d := harness.NewDevEdge(t)
