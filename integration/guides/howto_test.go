@@ -40,7 +40,6 @@ func TestTestingPage(t *testing.T) {
 	t.Parallel()
 	p := Open(t, "docs/how-to/testing.md")
 	p.Write("package.json", `{"type": "module"}`)
-	p.Shell("npm install --install-links ../millrace/sdk/js && npm install vitest ws")
 	p.Run("npm install")
 	p.Block("pip install")
 	p.Block("def test_a_message_arrives")
