@@ -3,6 +3,7 @@ package guides
 import (
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -26,7 +27,7 @@ func TestReadme(t *testing.T) {
 	p.goFile("main.go", p.Block("client.Connect(ctx").Text)
 	for language, command := range map[string]string{"Node": "node hello.mjs", "Python": "python3 hello.py", "Go": "go run ."} {
 		program := p.terminal().background(t, "source "+p.state, command)
-		program.Await(program.Out, "Hello from "+language)
+		program.AwaitMatchFor(harness.WaitTimeout, program.Out, regexp.MustCompile("Hello from "+language))
 	}
 
 	page := func(name, block string) {
