@@ -10,6 +10,8 @@ export function markdown(md) {
     const from = relative(root, env.realPath ?? env.path);
     const all = tokens.flatMap((token) => [token, ...(token.children ?? [])]);
     for (const token of all) {
+      if (token.type === "text" && token.content.includes("{{"))
+        throw new Error(`${from}: Vue evaluates {{ outside of code`);
       for (const attribute of ["href", "src"]) {
         if (token.attrGet(attribute)) token.attrSet(attribute, place(token.attrGet(attribute), from));
       }
