@@ -79,7 +79,7 @@ var Codes = []CodeInfo{
 	{Code: CodeEgressLimited, Argument: "<seconds>", Meaning: "the oldest delivery has waited that long for a cap of the connection, token or tenant; at most once a minute"},
 	{Code: CodeIngressLimited, Argument: "<seconds>", Meaning: "with the feature `reasons`: likewise what the client publishes"},
 	{Code: CodeBrokerUnavailable, Meaning: "the link to other edges is down, or takes less than is published to the tenant; local delivery goes on"},
-	{Code: CodeTryLater, Meaning: "a hook does not answer, or is asked too much, or there are too many keys"},
+	{Code: CodeTryLater, Meaning: "a hook does not answer, says so, or is asked too much; or there are too many keys"},
 	{Code: CodeNoHistory, Meaning: "no history contains the pattern of the RSUB, or keeps the channel of the publish with a key"},
 	{Code: CodeTooManyChannels, Meaning: "`last` matches more than 1,024 channels"},
 	{Code: CodeHistoryUnavailable, Meaning: "the store is out of reach: an RSUB waits for it; a publish was not stored, and nobody gets it"},
