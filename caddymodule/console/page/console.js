@@ -511,9 +511,9 @@ if(c!==(i??r))throw new Error(`what you typed is not the name of the ${d}`);let 
 story ${r}`].filter(_=>_).join(", ");t(`${p===1?"1 message was":`${$(p)} messages were`} removed: ${w}.`)},children:[s("\
 p",{children:[i?s(T,{children:["All messages that the history ",s(E,{text:r})," keeps of ",s(P,{text:i})," are deleted f\
 or good."]}):s(T,{children:["All messages that the history ",s(E,{text:r})," keeps are deleted for good, of all tenants."]}),
-" ","Clients that come back from before are told of a gap."]}),i&&s(x,{label:"Only this channel",value:a,onInput:f=>l(f.
-trim()),mono:!0,hint:"Its whole name. Empty: all channels."}),s(x,{label:"Type the name to confirm",value:c,onInput:u,hint:`\
-The name of the ${d}.`})]})}var kl=/[^\P{Cc}\t\n\r]/u;function Ps(n){return{bytes:n.slice(0,16384),size:n.length}}function $s(n){let e=n.endsWith("==")?2:n.endsWith("=")?1:0,
+" ","Clients that come back from before are notified of a gap."]}),i&&s(x,{label:"Only this channel",value:a,onInput:f=>l(
+f.trim()),mono:!0,hint:"Its whole name. Empty: all channels."}),s(x,{label:"Type the name to confirm",value:c,onInput:u,
+hint:`The name of the ${d}.`})]})}var kl=/[^\P{Cc}\t\n\r]/u;function Ps(n){return{bytes:n.slice(0,16384),size:n.length}}function $s(n){let e=n.endsWith("==")?2:n.endsWith("=")?1:0,
 t=atob(n.slice(0,Math.ceil(16384/3)*4));return{bytes:Uint8Array.from(t.slice(0,16384),r=>r.charCodeAt(0)),size:n.length/
 4*3-e}}function As({bytes:n,size:e}){try{let t=new TextDecoder("utf-8",{fatal:!0}).decode(n,{stream:e>n.length});return kl.
 test(t)?"hex":"text"}catch{return"hex"}}function Ms({bytes:n,size:e},t){let o=e>n.length,r=o?{note:`Only the first 16 Ki\
@@ -648,7 +648,7 @@ exec(n);if((t||o)&&(n.length<=Oo/3||Qe(n).length<=Oo)&&!n.endsWith(`
 o,r]=n==="permission_denied"&&/^(.*):(allowed|tenants|by)=([^:]*)(?::connection=.*)?$/s.exec(e)||[];return t===void 0?{kind:"\
 ERR",code:n,detail:e}:{kind:"ERR",code:n,detail:t,denial:o,names:r?r.split(","):[]}}function Qt({denial:n,names:e=[]},t){
 return n==="by"?"a hook of the edge refuses it":n&&(we()?.denied?.(t,e,n)??`${n}: ${e.join(", ")}`)}function Hs(n){let e=Io(
-n);if(!e)throw new k("protocol","a line that is none");return e}var Yl=4096,Vt=class{#e=new Map;#t=[];#n=0;#o;add(e,t,o){return this.note(t),new Promise((r,i)=>{this.#e.set(e,{resolve:r,
+n);if(!e)throw new k("protocol","an invalid line");return e}var Yl=4096,Vt=class{#e=new Map;#t=[];#n=0;#o;add(e,t,o){return this.note(t),new Promise((r,i)=>{this.#e.set(e,{resolve:r,
 reject:i,size:t,about:o})})}note(e,t){e<=Yl||e<this.#n||(this.#o=e>this.#n?t:this.#o??t,this.#n=e)}tooLarge(){for(let[e,
 {size:t}]of this.#e)t===this.#n&&this.error("payload_too_large",`PUB:${e}`);return this.#o}settle(e,t=()=>{}){let o=this.#e.
 get(e);if(o&&t(o,o.about),this.#e.delete(e),this.#e.size===0)for(let r of this.#t.splice(0))r()}error(e,t,o){let r=/^PUB:(\d+)$/.
