@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/millrace/millrace/integration/harness"
@@ -30,11 +31,14 @@ type Page struct {
 	state  string // a file with the variables and the folder of the reader's shell
 }
 
+var opened sync.Map // the pages, by their paths
+
 // Open reads a page, such as docs/quickstart/node.md. The ports are those of the page's own
 // programs; the edge's are known.
 func Open(t *testing.T, path string, ports ...int) *Page {
 	t.Helper()
 	must(t, harness.WatchSources())
+	opened.Store(path, true)
 	content, err := os.ReadFile(filepath.Join("..", path))
 	must(t, err)
 	checkout, err := filepath.Abs("..")
