@@ -21,6 +21,7 @@ type Terminal struct {
 // OpenTerminal returns when the edge runs. It ends with the test.
 func OpenTerminal(t *testing.T, adapted ...string) *Terminal {
 	t.Helper()
+	must(t, harness.WatchSources())
 	d := harness.NewDevEdge(t)
 	d.Start(t)
 	d.Env = append(d.Env, fmt.Sprintf("CADDY_ADMIN=localhost:%d", d.Ports[2]))

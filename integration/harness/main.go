@@ -65,9 +65,14 @@ func waitTogether() {
 
 // WatchSources looks at every folder of the repository, once: go test keeps the
 // result of these tests, does not know that they build a binary from there, and
-// runs them again only when something changes that a test has looked at.
+// runs them again only when something changes that a test has looked at. It does not know, either,
+// that Main has changed the folder: paths must be absolute.
 var WatchSources = sync.OnceValue(func() error {
-	return filepath.WalkDir("..", func(_ string, entry fs.DirEntry, err error) error {
+	root, err := filepath.Abs("..")
+	if err != nil {
+		return err
+	}
+	return filepath.WalkDir(root, func(_ string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.IsDir() {
 			switch entry.Name() {
 			case ".git", ".cache", "node_modules", "dist": // dist is what is built from the rest
