@@ -114,7 +114,7 @@ func TestStopTime(t *testing.T) {
 	}
 }
 
-// The pictures of the documents are small, and whoever does not see one can read what it shows.
+// The pictures of the documents are small, each is on a page, and whoever does not see one can read what it shows.
 func TestPictures(t *testing.T) {
 	pictures, err := os.ReadDir("../docs/pictures")
 	must(t, err)
@@ -127,15 +127,22 @@ func TestPictures(t *testing.T) {
 	if all == 0 || all > 1_500_000 {
 		t.Errorf("docs/pictures has %d bytes, want 1,500,000 at most", all)
 	}
+	shown := ""
 	for _, pattern := range []string{"../*.md", "../docs/*.md", "../docs/*/*.md"} {
 		pages, err := filepath.Glob(pattern)
 		must(t, err)
 		for _, page := range pages {
+			shown += read(t, page)
 			for _, picture := range regexp.MustCompile(`<img [^>]*>|!\[[^]]*\]\(`).FindAllString(read(t, page), -1) {
 				if !regexp.MustCompile(`\balt="[^"]|!\[[^]]`).MatchString(picture) {
 					t.Errorf("%s: no alternative text: %s", page, picture)
 				}
 			}
+		}
+	}
+	for _, picture := range pictures {
+		if !strings.Contains(shown, "pictures/"+picture.Name()+`"`) {
+			t.Errorf("no page shows docs/pictures/%s", picture.Name())
 		}
 	}
 }
