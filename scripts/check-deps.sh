@@ -77,6 +77,7 @@ needs_for_check() {
 	if [[ $OSTYPE == linux* ]] && { ! installs || [[ ${#missing[@]} -gt 0 ]]; }; then
 		has systemd-analyze || lacks 'systemd-analyze, which comes with systemd' systemd
 		has tinyproxy || lacks tinyproxy tinyproxy-bin
+		has php || lacks 'PHP (php)' php-cli
 		[[ -x /usr/sbin/nginx ]] || lacks nginx nginx
 		[[ -x /usr/sbin/haproxy ]] || lacks HAProxy haproxy
 		compgen -G '/usr/lib/*/faketime/libfaketimeMT.so.1' >/dev/null || lacks libfaketime libfaketime

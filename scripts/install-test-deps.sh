@@ -84,6 +84,7 @@ if [[ $OSTYPE == linux* ]]; then
 	command -v systemd-analyze >/dev/null || packages+=(systemd)
 	command -v tinyproxy >/dev/null || packages+=(tinyproxy-bin)
 	compgen -G '/usr/lib/*/faketime/libfaketimeMT.so.1' >/dev/null || packages+=(libfaketime)
+	command -v php >/dev/null || packages+=(php-cli)
 	for server in nginx haproxy; do
 		[[ -x /usr/sbin/$server ]] || packages+=("$server")
 	done
