@@ -12,12 +12,9 @@ import (
 	"github.com/millrace/millrace/integration/harness"
 )
 
-// everyPage is true when each page has its test.
-const everyPage = false
-
 func TestMain(m *testing.M) {
 	code := harness.Run(m, nil)
-	if everyPage && code == 0 && flag.Lookup("test.run").Value.String() == "" {
+	if code == 0 && flag.Lookup("test.run").Value.String() == "" {
 		if err := openedAll(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
