@@ -45,6 +45,10 @@ type visitor struct {
 
 func (v visitor) visit() {
 	p := v.open("index.html")
+	p.Until(`((table) => { // of the comparison: its first column stays
+		table.scrollLeft = 1000;
+		return Math.abs(table.querySelector("td").getBoundingClientRect().left - table.getBoundingClientRect().left) <= 1;
+	})(document.querySelector("table"))`)
 	if v.width < 960 {
 		p.Click("button", "Menu")
 	}
