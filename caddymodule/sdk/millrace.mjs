@@ -212,15 +212,15 @@ this.#t?this.#t.ended(t):this.#e.push(e=>e.ended(t)),this.bytes=this.frame=this.
 c=new H,l=!1,f=await r.socket(n.replace("http","ws")+i.webSocket,t,s,{refused(g){l=!0,h(g)},bytes:()=>c.bytes()});f.binaryType!==
 "nodebuffer"&&(f.binaryType="arraybuffer");let p=()=>f.terminate?f.terminate():f.close(),m=()=>{h(L(e)),p()};e.addEventListener(
 "abort",m),e.aborted&&m();let w=!1,b,k;f.onerror=({error:g})=>{b=g},f.onopen=()=>{if(f.protocol==="refusal.v1"){f.onmessage=
-({data:g})=>{let[,E,it]=/^ERR:([a-z_]+)(?::(.*?))?(?::connection=.*)?$/s.exec(String(g))??[];E&&(l=!0,h(new u(E,it)))};return}
-w=!0,e.removeEventListener("abort",m),a({transport:"websocket",fragile:!1,start:g=>c.start(g),send:g=>w&&f.send(g),sent:()=>w&&
-f.bufferedAmount>ns?v():void 0,probe(){},close(){f.close(1e3),k??=setTimeout(()=>{p(),c.ended({})},mn)}})},f.onclose=({code:g})=>{
-clearTimeout(k),w?(w=!1,c.ended({closeCode:g})):l||wn(n,s,e,b).then(h,h),e.removeEventListener("abort",m)},f.onmessage=({
-data:g})=>{typeof g=="string"?c.line(g):ArrayBuffer.isView(g)?c.frame(new Uint8Array(g.buffer,g.byteOffset,g.byteLength),
-0,g.byteLength):c.frame(new Uint8Array(g),0,g.byteLength)};async function v(){for(;w&&f.bufferedAmount>ns;)await new Promise(
-g=>setTimeout(g,5))}return o}async function wn(n,t,e,s){let{status:i,pong:r}=await Je(n+t.paths.ping,t,e);return i&&!r?Be(
-n,i):r?new u("refused","the edge refuses the WebSocket"):new u("unreachable",`no WebSocket at ${n}${t.paths.webSocket}`,
-{cause:s})}function gn(){let n,t;return{promise:new Promise((s,i)=>{n=s,t=i}),resolve:n,reject:t}}var K=class{settings;constructor(t){this.settings=t}canWebTransport(t){return!1}forget(){}noteSilent(t,e=!1){}async open(t,e,s,i){
+({data:g})=>{let[,E,it]=/^ERR:([a-z_]+)(?::(.*?))?(?::( in|connection=).*)?$/s.exec(String(g))??[];E&&(l=!0,h(new u(E,it)))};
+return}w=!0,e.removeEventListener("abort",m),a({transport:"websocket",fragile:!1,start:g=>c.start(g),send:g=>w&&f.send(g),
+sent:()=>w&&f.bufferedAmount>ns?v():void 0,probe(){},close(){f.close(1e3),k??=setTimeout(()=>{p(),c.ended({})},mn)}})},f.
+onclose=({code:g})=>{clearTimeout(k),w?(w=!1,c.ended({closeCode:g})):l||wn(n,s,e,b).then(h,h),e.removeEventListener("abo\
+rt",m)},f.onmessage=({data:g})=>{typeof g=="string"?c.line(g):ArrayBuffer.isView(g)?c.frame(new Uint8Array(g.buffer,g.byteOffset,
+g.byteLength),0,g.byteLength):c.frame(new Uint8Array(g),0,g.byteLength)};async function v(){for(;w&&f.bufferedAmount>ns;)
+await new Promise(g=>setTimeout(g,5))}return o}async function wn(n,t,e,s){let{status:i,pong:r}=await Je(n+t.paths.ping,t,
+e);return i&&!r?Be(n,i):r?new u("refused","the edge refuses the WebSocket"):new u("unreachable",`no WebSocket at ${n}${t.
+paths.webSocket}`,{cause:s})}function gn(){let n,t;return{promise:new Promise((s,i)=>{n=s,t=i}),resolve:n,reject:t}}var K=class{settings;constructor(t){this.settings=t}canWebTransport(t){return!1}forget(){}noteSilent(t,e=!1){}async open(t,e,s,i){
 let{transports:r,connectTimeout:o}=this.settings;return r.includes("websocket")||y('WebTransport: add import "@millrace/\
 client/webtransport"'),R(s,o,a=>_t({edge:t,token:e,signal:a},this.settings))}};function J({code:n,status:t}){return t&&n===
 "unreachable"?1.5:["unreachable","timeout","refused","protocol_not_allowed"].indexOf(n)>>>0}var bn=1e4;async function is(n,t,e,s){n.reconnecting=!0,n.lose();for(let i of n.subscriber.interests.all)i.confirmed=!1;

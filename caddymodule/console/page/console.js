@@ -817,15 +817,15 @@ this.#e?this.#e.ended(e):this.#t.push(t=>t.ended(e)),this.bytes=this.frame=this.
 u=new ut,d=!1,h=await i.socket(n.replace("http","ws")+r.webSocket,e,o,{refused(g){d=!0,c(g)},bytes:()=>u.bytes()});h.binaryType!==
 "nodebuffer"&&(h.binaryType="arraybuffer");let f=()=>h.terminate?h.terminate():h.close(),p=()=>{c(We(t)),f()};t.addEventListener(
 "abort",p),t.aborted&&p();let m=!1,w,_;h.onerror=({error:g})=>{w=g},h.onopen=()=>{if(h.protocol==="refusal.v1"){h.onmessage=
-({data:g})=>{let[,v,C]=/^ERR:([a-z_]+)(?::(.*?))?(?::connection=.*)?$/s.exec(String(g))??[];v&&(d=!0,c(new k(v,C)))};return}
-m=!0,t.removeEventListener("abort",p),l({transport:"websocket",fragile:!1,start:g=>u.start(g),send:g=>m&&h.send(g),sent:()=>m&&
-h.bufferedAmount>ai?b():void 0,probe(){},close(){h.close(1e3),_??=setTimeout(()=>{f(),u.ended({})},wc)}})},h.onclose=({code:g})=>{
-clearTimeout(_),m?(m=!1,u.ended({closeCode:g})):d||_c(n,o,t,w).then(c,c),t.removeEventListener("abort",p)},h.onmessage=({
-data:g})=>{typeof g=="string"?u.line(g):ArrayBuffer.isView(g)?u.frame(new Uint8Array(g.buffer,g.byteOffset,g.byteLength),
-0,g.byteLength):u.frame(new Uint8Array(g),0,g.byteLength)};async function b(){for(;m&&h.bufferedAmount>ai;)await new Promise(
-g=>setTimeout(g,5))}return a}async function _c(n,e,t,o){let{status:r,pong:i}=await Ys(n+e.paths.ping,e,t);return r&&!i?Us(
-n,r):i?new k("refused","the edge refuses the WebSocket"):new k("unreachable",`no WebSocket at ${n}${e.paths.webSocket}`,
-{cause:o})}function vc(){let n,e;return{promise:new Promise((o,r)=>{n=o,e=r}),resolve:n,reject:e}}var ht=class{settings;constructor(e){this.settings=e}canWebTransport(e){return!1}forget(){}noteSilent(e,t=!1){}async open(e,t,o,r){
+({data:g})=>{let[,v,C]=/^ERR:([a-z_]+)(?::(.*?))?(?::( in|connection=).*)?$/s.exec(String(g))??[];v&&(d=!0,c(new k(v,C)))};
+return}m=!0,t.removeEventListener("abort",p),l({transport:"websocket",fragile:!1,start:g=>u.start(g),send:g=>m&&h.send(g),
+sent:()=>m&&h.bufferedAmount>ai?b():void 0,probe(){},close(){h.close(1e3),_??=setTimeout(()=>{f(),u.ended({})},wc)}})},h.
+onclose=({code:g})=>{clearTimeout(_),m?(m=!1,u.ended({closeCode:g})):d||_c(n,o,t,w).then(c,c),t.removeEventListener("abo\
+rt",p)},h.onmessage=({data:g})=>{typeof g=="string"?u.line(g):ArrayBuffer.isView(g)?u.frame(new Uint8Array(g.buffer,g.byteOffset,
+g.byteLength),0,g.byteLength):u.frame(new Uint8Array(g),0,g.byteLength)};async function b(){for(;m&&h.bufferedAmount>ai;)
+await new Promise(g=>setTimeout(g,5))}return a}async function _c(n,e,t,o){let{status:r,pong:i}=await Ys(n+e.paths.ping,e,
+t);return r&&!i?Us(n,r):i?new k("refused","the edge refuses the WebSocket"):new k("unreachable",`no WebSocket at ${n}${e.
+paths.webSocket}`,{cause:o})}function vc(){let n,e;return{promise:new Promise((o,r)=>{n=o,e=r}),resolve:n,reject:e}}var ht=class{settings;constructor(e){this.settings=e}canWebTransport(e){return!1}forget(){}noteSilent(e,t=!1){}async open(e,t,o,r){
 let{transports:i,connectTimeout:a}=this.settings;return i.includes("websocket")||I('WebTransport: add import "@millrace/\
 client/webtransport"'),Me(o,a,l=>gn({edge:e,token:t,signal:l},this.settings))}};function pt({code:n,status:e}){return e&&
 n==="unreachable"?1.5:["unreachable","timeout","refused","protocol_not_allowed"].indexOf(n)>>>0}var kc=1e4;async function li(n,e,t,o){n.reconnecting=!0,n.lose();for(let r of n.subscriber.interests.all)r.confirmed=!1;

@@ -38,7 +38,8 @@ export async function openWebSocket({ edge, token, signal }: Dial, settings: Set
     // The edge has taken it to say why it refuses.
     if (socket.protocol === "refusal.v1") {
       socket.onmessage = ({ data }) => {
-        const [, code, text] = /^ERR:([a-z_]+)(?::(.*?))?(?::connection=.*)?$/s.exec(String(data)) ?? [];
+        // Without where tokens go, which the SDK knows.
+        const [, code, text] = /^ERR:([a-z_]+)(?::(.*?))?(?::( in|connection=).*)?$/s.exec(String(data)) ?? [];
         if (code) {
           refused = true;
           reject(new MillraceError(code, text));

@@ -87,9 +87,11 @@ test("browsers are told why a handshake is refused, and what the token allows", 
       offered.push(protocols);
     }
   }
-  const refused = await connectWeb(edge.url, { token: "AT_1", webSocket: Browser }).catch((err) => err);
-  assert.match(refused.message, /^unauthorized: the access token has expired; connect with a new one/);
+  const refused = () => connectWeb(edge.url, { token: "AT_1", webSocket: Browser });
+  await assert.rejects(refused, /^MillraceError: unauthorized: the access token has expired; connect with a new one: /);
   assert.deepEqual(offered, [["llps.v1", "refusal.v1", "at.AT_1"]]);
+  edge.inside = "ERR:unauthorized:a valid access token is needed: in Authorization: Bearer, or elsewhere:connection=2";
+  await assert.rejects(refused, /^MillraceError: unauthorized: a valid access token is needed: it is incomplete, /);
   edge.inside = undefined;
   edge.answers = (line) => (line.startsWith("SUB:") ? `ERR:permission_denied:${line}:allowed=` : true);
   const client = await connectWeb(edge.url, { token: "AT_1", webSocket: Browser });
