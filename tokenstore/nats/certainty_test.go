@@ -103,10 +103,12 @@ func TestBehind(t *testing.T) {
 	s.freshness.mu.Lock()
 	s.freshness.confirmedAt, s.freshness.answeredAt = time.Now().Add(-time.Minute), time.Now().Add(time.Minute)
 	s.freshness.mu.Unlock()
+	begin := time.Now()
 	for range 3 {
 		wantRecord(t, s, rec)
 	}
-	if n := asked(); n == 0 || n > 2 { // a busy machine may need the moment for itself
-		t.Errorf("the leader was asked %d times", n)
+	took := time.Since(begin) // on a busy machine, more than a moment
+	if n := asked(); n == 0 || n > 1+int64(took/checkedFor) {
+		t.Errorf("the leader was asked %d times in %v", n, took)
 	}
 }
