@@ -4,7 +4,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/millrace/millrace/integration/browser"
@@ -20,6 +24,17 @@ func TestSite(t *testing.T) {
 	folder := t.TempDir()
 	if out, err := exec.Command("../scripts/docs.sh", "build", "--base", "/docs/", "--outDir", folder).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
+	}
+	list, err := os.ReadFile(filepath.Join(folder, "llms.txt"))
+	testcheck.Must(t, err)
+	plain := regexp.MustCompile(`\]\((\S+\.md)\): \S`).FindAllSubmatch(list, -1) // with a description
+	for _, m := range plain {
+		if _, err := os.Stat(filepath.Join(folder, string(m[1]))); err != nil {
+			t.Error(err)
+		}
+	}
+	if lines := strings.Count(string(list), "\n- "); len(plain) != lines || lines < 40 {
+		t.Errorf("llms.txt has %d pages in %d lines", len(plain), lines)
 	}
 	files := http.StripPrefix("/docs/", http.FileServer(http.Dir(folder)))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
