@@ -41,7 +41,7 @@ func WithDelivery(d Delivery) PublishOption {
 // A publish with a key is repeated while its outcome is unknown: when the connection is lost before the answer comes,
 // on the next one, and when the edge cannot say. From then on, whatever edges answer to its repeats, it ends with its
 // position or with ErrOutcomeUnknown: it may be stored, and may still come. That is also the error after 100 s, at once
-// markUnsupported a key, and when ctx or the client ends meanwhile; then it is that of ctx, too, or ErrTimeout, for [errors.Is].
+// without a key, and when ctx or the client ends meanwhile; then it is that of ctx, too, or ErrTimeout, for [errors.Is].
 //
 // ErrHistoryUnavailable says that it was not stored. ErrNoHistory is the error for a
 // key on a channel that is not kept, and for any edge that confirms nothing. Others are

@@ -52,7 +52,7 @@ func After(position string) From {
 //
 // The token needs the right to read the past, and the edge a history that contains the
 // whole pattern, else the error is ErrNoHistory. Without that right, and on an edge
-// markUnsupported any history, the subscription goes on with what comes from now on, and Gap says
+// without any history, the subscription goes on with what comes from now on, and Gap says
 // so. A client has one subscription with a history for each pattern, and no other
 // subscription for it.
 func WithHistory(from From) SubscribeOption {

@@ -166,7 +166,7 @@ func (p *proxy) failed(what string, err error) error {
 type dialer struct {
 	network *Network
 	proxies proxies
-	tls     *tls.Config // markUnsupported NextProtos
+	tls     *tls.Config // without NextProtos
 }
 
 // plain opens a connection without TLS.

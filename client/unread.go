@@ -10,7 +10,7 @@ const unreadTime = time.Second
 // read in order, so the answer to a PING proves it of all that was sent before. What asks for
 // another answer needs no PING if anything comes after it.
 type unread struct {
-	publishes uint64    // markUnsupported an answer of their own, ever
+	publishes uint64    // without an answer of their own, ever
 	marked    uint64    // of these, those before the last PING
 	since     time.Time // when the first was sent that makes the client ask; zero: nothing does
 	first     time.Time // when anything was sent after the last PING; zero: nothing was

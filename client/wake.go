@@ -135,7 +135,7 @@ const maxInterfaces = 64
 // that are good for one link alone come and go with containers, and lead to no edge.
 func networkAddresses() []string {
 	var list []string
-	interfaces, _ := net.Interfaces() // markUnsupported them nothing changes
+	interfaces, _ := net.Interfaces() // without them nothing changes
 	for _, i := range interfaces[:min(len(interfaces), maxInterfaces)] {
 		if i.Flags&net.FlagUp == 0 || i.Flags&net.FlagLoopback != 0 {
 			continue

@@ -39,7 +39,7 @@ type History struct {
 	// zero: 268435456, 256 MiB.
 	Size int64 `json:"size,omitempty"`
 	// MaxLag is how late a slow subscriber may get messages, 1s to 720h: one that is
-	// further behind is notified of a gap, and goes on with the newest. Default, and zero: as
+	// further behind gets a gap, and goes on with the newest. Default, and zero: as
 	// late as it is, while the history has them.
 	MaxLag caddy.Duration `json:"max_lag,omitempty"`
 }

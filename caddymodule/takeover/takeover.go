@@ -65,8 +65,8 @@ func (t *Takeover) Start(ctx caddy.Context) error {
 	return nil
 }
 
-// Report writes to the log what is served over HTTP/3, as Caddy has logged that there is none. The
-// configuration is in effect.
+// Report logs what is served over HTTP/3 here: Caddy has logged that it serves none. The configuration
+// is in effect.
 func (t *Takeover) Report() {
 	for _, c := range t.claims {
 		var addresses []string
